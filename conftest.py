@@ -1,0 +1,56 @@
+"""What every test of the product can ask for."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from pytest_django import Settings
+
+from classifier.models import PolicyVersion
+from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from dev.standin.client import Standin
+from dev.standin.server import running_standin
+from reports.tests.sending import Client, make_sender
+
+STANDIN_MODEL = "stand-in-not-a-model"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_throttles() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def policy(db: None) -> PolicyVersion:  # noqa: ARG001
+    """The first policy version, active, for the stand-in."""
+    title, content = read_policy_file(FIRST_POLICY, model=STANDIN_MODEL)
+    version, _changed = load_policy(title=title, content=content, activate=True, actor_name="test")
+    return version
+
+
+@pytest.fixture
+def client_of_sender(db: None) -> Client:  # noqa: ARG001
+    """The API as one sender's engineer calls it."""
+    return make_sender("chat-app")
+
+
+@pytest.fixture(scope="session")
+def _standin() -> Iterator[Standin]:
+    with running_standin() as standin:
+        yield standin
+
+
+@pytest.fixture
+def standin(_standin: Standin, settings: Settings) -> Iterator[Standin]:
+    """The stand-in model over real HTTP, with nothing scripted."""
+    settings.OPENAI_BASE_URL = _standin.base_url
+    yield _standin
+    _standin.clear()
+
+
+def check_constraints_now() -> None:
+    """Run the deferred checks inside a test's transaction, which never commits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
