@@ -1,0 +1,1 @@
+"""The senders' HTTP interface, version 1."""

@@ -1,0 +1,87 @@
+"""What a sender reads of its report: no reviewer's name, only decisions in effect."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from pydantic import BaseModel, Field
+
+from reports.models import Report
+
+
+class Waiting(StrEnum):
+    """Why a report is pending while nothing went wrong; other reasons come from its job."""
+
+    WAITING_FOR_WORKER = "waiting_for_worker"
+    BEING_CLASSIFIED = "being_classified"
+
+
+class ClassificationOut(BaseModel):
+    policy_version: int
+    category: str
+    confidence: float
+    summary: str | None = Field(description="Null after the personal text was purged.")
+    classified_at: datetime
+
+
+class DecisionOut(BaseModel):
+    action: str
+    category: str | None
+    effective_at: datetime
+
+
+class ReportOut(BaseModel):
+    """One report as it is now."""
+
+    id: UUID
+    status: str = Field(json_schema_extra={"enum": list(Report.Status.values)})
+    received_at: datetime
+    due_at: datetime = Field(description="Received plus your latency budget.")
+    overdue: bool
+    pending_reason: str | None = Field(
+        description="Why there is no verdict yet; null unless the status is pending."
+    )
+    classification: ClassificationOut | None = Field(description="The current verdict.")
+    decision: DecisionOut | None = Field(description="The latest decision in effect.")
+
+
+def present_report(report: Report) -> dict[str, Any]:
+    """JSON-ready; the report comes from `ReportQuerySet.with_outcome`."""
+    now = timezone.now()
+    current = next((each for each in report.classifications.all() if not each.superseded), None)
+    effective = [each for each in report.decisions.all() if each.effective_at <= now]
+    decision = max(effective, key=lambda each: each.pk, default=None)
+    return ReportOut(
+        id=report.public_id,
+        status=report.status,
+        received_at=report.received_at,
+        due_at=report.due_at,
+        overdue=report.is_overdue(at=now),
+        pending_reason=waiting_reason(report),
+        classification=current
+        and ClassificationOut(
+            policy_version=current.policy_version_id,
+            category=current.category,
+            confidence=current.confidence,
+            summary=current.summary,
+            classified_at=current.created_at,
+        ),
+        decision=decision
+        and DecisionOut(
+            action=decision.action,
+            category=decision.category or None,
+            effective_at=decision.effective_at,
+        ),
+    ).model_dump(mode="json")
+
+
+def waiting_reason(report: Report) -> str | None:
+    """The named reason of a pending report, from its newest job; null for any other report."""
+    if report.status != Report.Status.PENDING:
+        return None
+    job = max(report.jobs.all(), key=lambda each: each.policy_version_id, default=None)
+    if job is not None and job.lease_until is not None and job.lease_until > timezone.now():
+        return Waiting.BEING_CLASSIFIED
+    return (job.reason if job else "") or Waiting.WAITING_FOR_WORKER

@@ -1,0 +1,147 @@
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from reports.api.authentication import sender_of
+from reports.api.presentation import ReportOut, present_report
+from reports.api.problems import Problem
+from reports.intake import accept_report
+from reports.models import Report
+from reports.submission import FieldError, Submission, read_moment, read_submission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PROBLEM = {(code, "application/problem+json"): Problem for code in (400, 401, 403, 429, 503)}
+_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="1 to 255 visible ASCII characters; the same key with the same body is the same "
+    "report. One pair of quotes is stripped.",
+)
+
+
+def read_idempotency_key(request: Request) -> str:
+    """The header's value without its optional quotes; raises `FieldError`."""
+    value = request.headers.get("Idempotency-Key")
+    if value is None:
+        raise FieldError([("Idempotency-Key", "is required as a header")])
+    if len(value) >= 2 and value[0] == value[-1] == '"':
+        value = value[1:-1]
+    if not re.fullmatch(r"[\x21-\x7e]{1,255}", value):
+        raise FieldError([("Idempotency-Key", "must be 1 to 255 visible ASCII characters")])
+    return value
+
+
+class ReportsPage(CursorPagination):
+    """Oldest first, so that a reader who follows the cursor misses nothing that arrives meanwhile."""
+
+    page_size = 100
+    ordering = ("received_at", "id")
+
+
+class ReportsView(APIView):
+    pagination_class: ClassVar = ReportsPage
+
+    @extend_schema(
+        operation_id="create_report",
+        summary="Send a report",
+        parameters=[
+            _KEY,
+            OpenApiParameter("Location", str, OpenApiParameter.HEADER, response=[200, 202]),
+            OpenApiParameter("Idempotency-Replayed", str, OpenApiParameter.HEADER, response=[200]),
+        ],
+        request=Submission,
+        responses={
+            (202, "application/json"): ReportOut,
+            (200, "application/json"): ReportOut,
+            **_PROBLEM,
+            **{(code, "application/problem+json"): Problem for code in (411, 413, 415, 422)},
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """202: stored now. 200: the same key and body came before; the report as it is now."""
+        document: Any = request.data
+        key = read_idempotency_key(request)
+        accepted = accept_report(
+            sender=sender_of(request),
+            idempotency_key=key,
+            document=document,
+            submission=read_submission(document),
+        )
+        report = Report.objects.with_outcome().get(pk=accepted.report.pk)
+        headers = {"Location": reverse("report", args=[report.public_id])}
+        if not accepted.created:
+            headers["Idempotency-Replayed"] = "true"
+        return Response(
+            present_report(report), status=202 if accepted.created else 200, headers=headers
+        )
+
+    @extend_schema(
+        operation_id="list_reports",
+        summary="List your reports, oldest first",
+        parameters=[
+            OpenApiParameter("status", str, enum=Report.Status.values),
+            OpenApiParameter("item_type", str),
+            OpenApiParameter("received_after", OpenApiTypes.DATETIME),
+            OpenApiParameter("cursor", str, description="From `next` or `previous`."),
+        ],
+        responses={(200, "application/json"): ReportOut, **_PROBLEM},
+    )
+    def get(self, request: Request) -> Response:
+        """Pages of 100; follow `next`."""
+        page = ReportsPage()
+        rows: Sequence[Report] = page.paginate_queryset(_wanted(request), request, view=self) or []
+        return page.get_paginated_response([present_report(row) for row in rows])
+
+
+def _wanted(request: Request) -> Any:
+    """The sender's reports, narrowed by the address; raises `FieldError` for a wrong value."""
+    wanted = Report.objects.filter(sender=sender_of(request)).with_outcome()
+    asked = request.query_params
+    if unknown := set(asked) - {"status", "item_type", "received_after", "cursor"}:
+        raise FieldError([(name, "is not a known parameter") for name in sorted(unknown)])
+    if (status := asked.get("status")) is not None:
+        if status not in Report.Status.values:
+            raise FieldError([("status", f"must be one of {', '.join(Report.Status.values)}")])
+        wanted = wanted.filter(status=status)
+    if (item_type := asked.get("item_type")) is not None:
+        if "\0" in item_type:
+            raise FieldError([("item_type", "holds NUL")])
+        wanted = wanted.filter(item__type=item_type)
+    if (after := asked.get("received_after")) is not None:
+        try:
+            # A space is what an unescaped + of the zone becomes in an address.
+            wanted = wanted.filter(
+                received_at__gt=read_moment(re.sub(r" (?=\d\d:\d\d$)", "+", after))
+            )
+        except ValueError as error:
+            raise FieldError([("received_after", str(error))]) from None
+    return wanted
+
+
+class ReportView(APIView):
+    @extend_schema(
+        operation_id="read_report",
+        summary="Read one report",
+        responses={
+            (200, "application/json"): ReportOut,
+            **_PROBLEM,
+            (404, "application/problem+json"): Problem,
+        },
+    )
+    def get(self, request: Request, public_id: UUID) -> Response:
+        """Another sender's id is a 404."""
+        mine = Report.objects.with_outcome().filter(sender=sender_of(request))
+        return Response(present_report(get_object_or_404(mine, public_id=public_id)))

@@ -1,0 +1,125 @@
+"""The one way in: a checked body becomes an item, a report and its content, or a read of the row
+that stands under the same key.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import Value
+from django.db.models.functions import Now
+
+from reports import lifecycle, triage
+from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
+from reports.models import Content, Item, Report, Sender
+from reports.nudge import Lane, nudge
+from reports.submission import Submission
+
+
+class IdempotencyKeyReusedError(Exception):
+    """The key stands for another body. The row under it is untouched."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The row that stands, and whether this call wrote it."""
+
+    report: Report
+    created: bool
+
+
+def accept_report(
+    *, sender: Sender, idempotency_key: str, document: dict[str, Any], submission: Submission
+) -> Accepted:
+    """Store one report durably, then hand out a nudge; called outside any transaction.
+
+    `document` is the body as it was sent, `submission` the same checked. A second call with the
+    same key and body reads the standing row; another body raises `IdempotencyKeyReusedError`.
+    """
+    digest = fingerprint(document)
+    standing = _standing(sender, idempotency_key)
+    if standing is None:
+        try:
+            report = _store(sender, idempotency_key, digest, document, submission)
+        except IntegrityError as error:
+            if not _is_key_conflict(error):
+                raise
+            # Somebody else's identical request committed between the read and the insert.
+            standing = _standing(sender, idempotency_key)
+            if standing is None:
+                raise
+        else:
+            nudge(report_id=report.pk, lane=Lane.LIVE)
+            return Accepted(report, created=True)
+    if bytes(standing.fingerprint) != digest:
+        raise IdempotencyKeyReusedError
+    return Accepted(standing, created=False)
+
+
+def _standing(sender: Sender, idempotency_key: str) -> Report | None:
+    return Report.objects.filter(sender=sender, idempotency_key=idempotency_key).first()
+
+
+def _store(
+    sender: Sender,
+    idempotency_key: str,
+    digest: bytes,
+    document: dict[str, Any],
+    submission: Submission,
+) -> Report:
+    floor = triage.find_floor(submission)
+    with transaction.atomic():
+        item_id = _lock_or_make_item(sender, submission)
+        report = Report(
+            sender=sender,
+            item_id=item_id,
+            idempotency_key=idempotency_key,
+            fingerprint=digest,
+            fingerprint_version=FINGERPRINT_VERSION,
+            likely_retry=Report.objects.filter(sender=sender, fingerprint=digest).exists(),
+            floor=floor.severity,
+            rank=floor.severity,
+            floor_rules=list(floor.rules),
+            reason=submission.reason or "",
+            reporter_pseudonym=_remember_reporter(sender, submission),
+            language=submission.language_tag(),
+            due_at=Now() + Value(sender.latency_budget),
+        )
+        report.save(force_insert=True)
+        body = {key: value for key, value in document.items() if key != "reporter"}
+        Content(report=report, body=body).save(force_insert=True)
+        lifecycle.place_item(item_id=item_id)
+    report.refresh_from_db()  # the database's own times
+    return report
+
+
+def _lock_or_make_item(sender: Sender, submission: Submission) -> int:
+    """One statement that makes the item or locks the one that stands."""
+    item = Item(sender=sender, type=submission.item.type, external_id=submission.item.id)
+    Item.objects.bulk_create(
+        [item],
+        update_conflicts=True,
+        unique_fields=["sender", "type", "external_id"],
+        update_fields=["type"],
+    )
+    return item.pk
+
+
+def _remember_reporter(sender: Sender, submission: Submission) -> str:
+    """The reporter's pseudonym ("" where none was given); the identity is kept apart."""
+    if submission.reporter is None or submission.reporter.id is None:
+        return ""
+    name = pseudonym(sender_id=sender.pk, reporter_id=submission.reporter.id)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO reports_reporteridentity (sender_id, pseudonym, external_id)"
+            " VALUES (%s, %s, %s)"
+            " ON CONFLICT ON CONSTRAINT one_identity_per_pseudonym DO NOTHING",
+            [sender.pk, name, submission.reporter.id],
+        )
+    return name
+
+
+def _is_key_conflict(error: DatabaseError) -> bool:
+    diagnosis = getattr(error.__cause__, "diag", None)
+    return getattr(diagnosis, "constraint_name", None) == "one_report_per_sender_and_key"

@@ -1,0 +1,82 @@
+"""The only writer of report status, floor and rank, and of an item's list, rank and since.
+
+    pending -> needs_review | judged_safe -> resolved
+    judged_safe, resolved -> needs_review
+
+Every function here runs inside the caller's transaction; what it is given came from `lock`.
+"""
+
+from django.db import connection
+
+from reports.models import Item, Report, Severity
+
+Status = Report.Status
+
+# (status, does the verdict let it pass as safe?) -> the status afterwards.
+# A machine raises an item to a person; it never takes one away from a person.
+AFTER_VERDICT: dict[tuple[str, bool], str] = {
+    (Status.PENDING, True): Status.JUDGED_SAFE,
+    (Status.PENDING, False): Status.NEEDS_REVIEW,
+    (Status.JUDGED_SAFE, True): Status.JUDGED_SAFE,
+    (Status.JUDGED_SAFE, False): Status.NEEDS_REVIEW,
+    (Status.NEEDS_REVIEW, True): Status.NEEDS_REVIEW,
+    (Status.NEEDS_REVIEW, False): Status.NEEDS_REVIEW,
+    (Status.RESOLVED, True): Status.RESOLVED,
+    (Status.RESOLVED, False): Status.RESOLVED,
+}
+
+
+def lock(report_id: int) -> Report:
+    """The report under a row lock, its item locked before it: the one order that everyone keeps."""
+    item_id = Report.objects.values_list("item_id", flat=True).get(pk=report_id)
+    Item.objects.select_for_update(no_key=True).get(pk=item_id)
+    return Report.objects.select_for_update(no_key=True).get(pk=report_id)
+
+
+def apply_verdict(*, report: Report, safe: bool, severity: Severity) -> None:
+    """Move a locked report after its current classification was written. Never below its floor."""
+    report.status = AFTER_VERDICT[report.status, safe]
+    report.rank = max(report.floor, severity)
+    report.save(update_fields=["status", "rank"])
+    place_item(item_id=report.item_id)
+
+
+def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
+    """Raise a locked report's floor, naming the rule; a second call with the same rule does nothing."""
+    if rule in report.floor_rules:
+        return
+    report.floor_rules = [*report.floor_rules, rule]
+    report.floor = max(report.floor, to)
+    report.rank = max(report.rank, report.floor)
+    report.save(update_fields=["floor", "floor_rules", "rank"])
+    place_item(item_id=report.item_id)
+
+
+def place_item(*, item_id: int) -> None:
+    """Put the item into its one list, by its reports as they stand.
+
+    Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
+    since come from its open reports (pending or in review); where none is open, from all of them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACE, {"item": item_id})
+
+
+_PLACE = """
+UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since
+FROM (
+    SELECT
+        CASE
+            WHEN bool_or(status = 'needs_review') THEN 'needs_review'
+            WHEN bool_or(status = 'pending') THEN 'pending'
+            WHEN bool_or(status = 'judged_safe') THEN 'judged_safe'
+            ELSE 'resolved'
+        END AS list,
+        coalesce(max(rank) FILTER (WHERE status IN ('needs_review', 'pending')), max(rank)) AS rank,
+        coalesce(
+            min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')), min(received_at)
+        ) AS since
+    FROM reports_report WHERE item_id = %(item)s
+) AS placed
+WHERE id = %(item)s
+"""

@@ -1,0 +1,26 @@
+"""What was reported, by whom, to whom: the rows that intake writes."""
+
+from reports.models.audit import AuditEntry
+from reports.models.item import Item
+from reports.models.report import (
+    Content,
+    JudgedSafeReport,
+    PendingReport,
+    Report,
+    ReporterIdentity,
+)
+from reports.models.sender import ApiKey, Sender
+from reports.models.severity import Severity
+
+__all__ = [
+    "ApiKey",
+    "AuditEntry",
+    "Content",
+    "Item",
+    "JudgedSafeReport",
+    "PendingReport",
+    "Report",
+    "ReporterIdentity",
+    "Sender",
+    "Severity",
+]

@@ -1,0 +1,53 @@
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from reports.models.sender import Sender
+from reports.models.severity import Severity
+
+
+class Item(models.Model):
+    """The reported thing, identity only, and the reviewer's unit: one card for all its reports.
+
+    `list`, `rank` and `since` follow from the item's reports; `reports.lifecycle` alone writes them.
+    """
+
+    class List(models.TextChoices):
+        PENDING = "pending", _("pending")
+        NEEDS_REVIEW = "needs_review", _("needs review")
+        JUDGED_SAFE = "judged_safe", _("judged safe")
+        RESOLVED = "resolved", _("resolved")
+
+    sender = models.ForeignKey(Sender, models.PROTECT, verbose_name=_("sender"))
+    type = models.CharField(_("type"), max_length=255)
+    external_id = models.CharField(_("id at the sender"), max_length=255)
+    list = models.CharField(
+        _("list"), max_length=16, choices=List, default=List.PENDING, editable=False
+    )
+    rank = models.SmallIntegerField(
+        _("rank"), choices=Severity, default=Severity.NONE, editable=False
+    )
+    since = models.DateTimeField(_("waiting since"), db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name = _("item")
+        verbose_name_plural = _("items")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_item_per_sender_type_and_id", fields=["sender", "type", "external_id"]
+            ),
+            models.CheckConstraint(
+                name="item_list_is_known",
+                condition=models.Q(list__in=["pending", "needs_review", "judged_safe", "resolved"]),
+            ),
+            models.CheckConstraint(
+                name="item_rank_is_a_severity", condition=models.Q(rank__range=(0, 4))
+            ),
+        ]
+        indexes = [
+            # Read by the lists of items: most severe first, then oldest.
+            models.Index(fields=["list", "-rank", "since", "id"], name="item_in_list_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.external_id}"

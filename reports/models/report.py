@@ -1,0 +1,191 @@
+import uuid
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from reports.models.item import Item
+from reports.models.sender import Sender
+from reports.models.severity import Severity
+from reports.submission import Reason, Submission
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class ReportQuerySet(models.QuerySet["Report"]):
+    """Reads of reports; they chain."""
+
+    def pending(self) -> "ReportQuerySet":
+        """Accepted, no verdict, no decision. Never counted as safe."""
+        return self.filter(status=Report.Status.PENDING)
+
+    def judged_safe(self) -> "ReportQuerySet":
+        """A machine judged them safe and no person has looked."""
+        return self.filter(status=Report.Status.JUDGED_SAFE)
+
+    def in_list_order(self) -> "ReportQuerySet":
+        """Most severe first, then oldest: a function of rows that retries never change."""
+        return self.order_by("-rank", "received_at", "id")
+
+    def overdue(self) -> "ReportQuerySet":
+        """Still pending although the sender's latency budget has run out (database clock)."""
+        return self.pending().filter(due_at__lt=Now())
+
+    def with_outcome(self) -> "ReportQuerySet":
+        """With what the API and the lists say of a report: item, job, verdict and decisions."""
+        return self.select_related("item").prefetch_related("jobs", "classifications", "decisions")
+
+
+class Report(models.Model):
+    """One complaint about one item. `reports.lifecycle` alone writes `status`, `floor` and `rank`."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", _("pending")
+        NEEDS_REVIEW = "needs_review", _("needs review")
+        JUDGED_SAFE = "judged_safe", _("judged safe")
+        RESOLVED = "resolved", _("resolved")
+
+    public_id = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
+    sender = models.ForeignKey(Sender, models.PROTECT, verbose_name=_("sender"))
+    item = models.ForeignKey(Item, models.PROTECT, related_name="reports", verbose_name=_("item"))
+    idempotency_key = models.CharField(_("idempotency key"), max_length=255)
+    # HMAC of the canonical body; with the key it outlives a purge of the content.
+    fingerprint = models.BinaryField(max_length=32)
+    fingerprint_version = models.PositiveSmallIntegerField()
+    likely_retry = models.BooleanField(
+        _("likely a retry"),
+        default=False,
+        help_text=_("The same body arrived before under another idempotency key."),
+    )
+    status = models.CharField(
+        _("status"), max_length=16, choices=Status, default=Status.PENDING, editable=False
+    )
+    floor = models.SmallIntegerField(
+        _("severity floor"), choices=Severity, default=Severity.NONE, editable=False
+    )
+    floor_rules = models.JSONField(_("rules that raised the floor"), default=list)
+    rank = models.SmallIntegerField(
+        _("rank"), choices=Severity, default=Severity.NONE, editable=False
+    )
+    reason = models.CharField(_("reason"), max_length=16, choices=Reason.choices, blank=True)
+    reporter_pseudonym = models.CharField(_("reporter"), max_length=32, blank=True)
+    language = models.CharField(_("language"), max_length=35)
+    received_at = models.DateTimeField(_("received"), db_default=Now(), editable=False)
+    due_at = models.DateTimeField(_("due"), editable=False)
+
+    objects = ReportQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_report_per_sender_and_key", fields=["sender", "idempotency_key"]
+            ),
+            models.CheckConstraint(
+                name="report_status_is_known",
+                condition=models.Q(
+                    status__in=["pending", "needs_review", "judged_safe", "resolved"]
+                ),
+            ),
+            models.CheckConstraint(
+                name="report_floor_is_a_severity", condition=models.Q(floor__range=(0, 4))
+            ),
+            models.CheckConstraint(
+                name="report_rank_is_a_severity_above_its_floor",
+                condition=models.Q(rank__range=(0, 4)) & models.Q(rank__gte=models.F("floor")),
+            ),
+            models.CheckConstraint(
+                name="report_reason_is_known",
+                condition=models.Q(reason__in=["", *Reason.values]),
+            ),
+        ]
+        indexes = [
+            # Read by the sweep: each sender's waiting reports, highest floor first, then oldest.
+            models.Index(
+                fields=["sender", "-floor", "received_at", "id"],
+                name="report_waiting_by_sender",
+                condition=models.Q(status="pending"),
+            ),
+            # Read by the lists of reports that nobody has resolved.
+            models.Index(
+                fields=["status", "-rank", "received_at", "id"],
+                name="report_in_list_order",
+                condition=~models.Q(status="resolved"),
+            ),
+            # Read when an item is placed: index-only over its reports.
+            models.Index(
+                fields=["item"], include=["status", "rank", "received_at"], name="report_of_item"
+            ),
+            # Read at intake: did this body come before under another key?
+            models.Index(fields=["sender", "fingerprint"], name="report_by_fingerprint"),
+            # Read by the sender's own listing.
+            models.Index(fields=["sender", "received_at", "id"], name="report_by_arrival"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.public_id)
+
+    def is_overdue(self, *, at: "datetime | None" = None) -> bool:
+        return self.status == self.Status.PENDING and self.due_at < (at or timezone.now())
+
+
+class PendingReport(Report):
+    """The list of reports without a verdict, for the admin."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("pending report")
+        verbose_name_plural = _("pending reports (no verdict yet)")
+
+
+class JudgedSafeReport(Report):
+    """The list of reports that only a machine has judged, for the admin."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("judged-safe report")
+        verbose_name_plural = _("judged-safe reports (by a machine)")
+
+
+class Content(models.Model):
+    """What was sent, by value: the request body without the reporter. Never changed; a purge deletes it."""
+
+    report = models.OneToOneField(
+        Report, models.PROTECT, primary_key=True, related_name="content", verbose_name=_("report")
+    )
+    body = models.JSONField(_("body"))
+
+    class Meta:
+        verbose_name = _("content")
+        verbose_name_plural = _("contents")
+
+    def __str__(self) -> str:
+        return f"content of {self.report_id}"
+
+    def submission(self) -> Submission:
+        """The body as typed values."""
+        return Submission.model_validate(self.body)
+
+
+class ReporterIdentity(models.Model):
+    """Which reporter of a sender hides behind a pseudonym; apart from the reports, deleted on its own."""
+
+    sender = models.ForeignKey(Sender, models.PROTECT, verbose_name=_("sender"))
+    pseudonym = models.CharField(_("pseudonym"), max_length=32)
+    external_id = models.CharField(_("id at the sender"), max_length=255)
+
+    class Meta:
+        verbose_name = _("reporter identity")
+        verbose_name_plural = _("reporter identities")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_identity_per_pseudonym", fields=["sender", "pseudonym"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym

@@ -1,0 +1,83 @@
+"""The nudge: a hint to the workers, handed over outside the request.
+
+The row is the truth and the sweep finds it; so a nudge may be dropped, doubled or late, and the
+request never waits for Redis. One small thread a process publishes from a bounded queue.
+"""
+
+import logging
+import os
+import queue
+import threading
+import time
+
+from celery import current_app
+from django.db import models
+
+log = logging.getLogger(__name__)
+
+TASK = "classifier.classify"  # by its name: intake does not import the classifier
+QUEUED_AT_MOST = 1_000
+# After a failed publish the broker is left alone for a while: each try costs seconds.
+PAUSE_SECONDS = 5.0
+
+
+class Lane(models.TextChoices):
+    """Which queue and worker: arrivals, or history. The value is the queue's name."""
+
+    LIVE = "live"
+    BATCH = "batch"
+
+
+class _Publisher:
+    """The thread and its queue. Made anew after a fork, because threads do not survive one."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.waiting: queue.Queue[tuple[int, Lane]] = queue.Queue(QUEUED_AT_MOST)
+        self.resume_at = 0.0
+        threading.Thread(target=self._run, name="nudge", daemon=True).start()
+
+    def offer(self, report_id: int, lane: Lane) -> bool:
+        try:
+            self.waiting.put_nowait((report_id, lane))
+        except queue.Full:
+            return False
+        return True
+
+    def _run(self) -> None:
+        while True:
+            report_id, lane = self.waiting.get()
+            if time.monotonic() < self.resume_at:
+                continue  # dropped: the sweep will find the row
+            try:
+                publish(report_id=report_id, lane=lane)
+            except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
+                self.resume_at = time.monotonic() + PAUSE_SECONDS
+                log.warning(
+                    "nudges pause for %.0f s: the broker does not answer (%s)",
+                    PAUSE_SECONDS,
+                    type(error).__name__,
+                )
+
+
+_lock = threading.Lock()
+_publisher: _Publisher | None = None
+
+
+def nudge(*, report_id: int, lane: Lane) -> bool:
+    """Hand over a hint and return at once; False when it was dropped because the queue is full."""
+    global _publisher  # noqa: PLW0603 - one thread a process
+    publisher = _publisher
+    if publisher is None or publisher.pid != os.getpid():
+        with _lock:
+            publisher = _publisher
+            if publisher is None or publisher.pid != os.getpid():
+                publisher = _publisher = _Publisher()
+    return publisher.offer(report_id, lane)
+
+
+def publish(*, report_id: int, lane: Lane) -> None:
+    """Put one message into the lane's queue; raises what the broker's client raises."""
+    current_app.send_task(
+        TASK, kwargs={"report_id": report_id, "lane": lane}, queue=lane, retry=False
+    )
