@@ -1,0 +1,142 @@
+"""Jobs: claim one, put one off. Times are the database's clock; a process's clock decides nothing."""
+
+import random
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from classifier.models import Job, PolicyVersion, WaitingReason
+from reports import lifecycle
+from reports.models import Severity
+from reports.nudge import Lane
+
+# Growing waits after a provider's fault; the longest is short enough that an outage's end is noticed.
+FIRST_WAIT_SECONDS = 5.0
+LONGEST_WAIT_SECONDS = 300.0
+
+# Waiting cannot help these: the provider judged the content, or cannot read it. A person has to look.
+PARKED_AT_ONCE = frozenset(
+    {WaitingReason.MODEL_REFUSED, WaitingReason.CONTENT_FILTERED, WaitingReason.TOO_LONG}
+)
+# These say something about the content: the report rises to people's eyes, once.
+RAISES_FLOOR = frozenset({WaitingReason.MODEL_REFUSED, WaitingReason.CONTENT_FILTERED})
+# These spend an attempt. All others are the provider's faults and cost none.
+SPENDS_ATTEMPT = PARKED_AT_ONCE | {
+    WaitingReason.ANSWER_INVALID,
+    WaitingReason.ANSWER_CUT,
+    WaitingReason.WRONG_MODEL,
+    WaitingReason.INPUT_TRUNCATED,
+    WaitingReason.INTERNAL_ERROR,
+}
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A job in this worker's hands. `number` fences it: a later claim has a higher one."""
+
+    job_id: int
+    report_id: int
+    policy: PolicyVersion
+    number: int
+    expires: float
+    """`time.monotonic()` when the lease ends, counted from before it began."""
+
+
+def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed | None:
+    """Take the report's job in one statement, or None: somebody holds it, it ended, or it must wait.
+
+    The statement inserts the job or takes over one whose lease has run out.
+    """
+    expires = time.monotonic() + settings.LEASE_SECONDS
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _CLAIM,
+            {
+                "report": report_id,
+                "version": policy.number,
+                "lane": lane,
+                "lease": settings.LEASE_SECONDS,
+                "most": Job.MAX_ATTEMPTS,
+            },
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    return Claimed(
+        job_id=row[0], report_id=report_id, policy=policy, number=row[1], expires=expires
+    )
+
+
+_CLAIM = """
+INSERT INTO classifier_job AS job
+    (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, lease_until)
+SELECT id, %(version)s, %(lane)s, 1, 1, 0, '', false, false,
+    clock_timestamp() + make_interval(secs => %(lease)s)
+FROM reports_report WHERE id = %(report)s AND status = 'pending'
+ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
+SET attempts = job.attempts + 1, claims = job.claims + 1, lease_until = excluded.lease_until
+WHERE NOT job.done AND NOT job.parked AND job.attempts < %(most)s
+    AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
+    AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
+RETURNING id, claims
+"""
+
+
+def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | None = None) -> bool:
+    """Give the job back with a named reason and a time; False when the claim was no longer ours.
+
+    `retry_after` (seconds) is a floor under our own wait. The report stays pending.
+    """
+    spends = reason in SPENDS_ATTEMPT
+    with transaction.atomic():
+        if reason in RAISES_FLOOR:
+            report = lifecycle.lock(claimed.report_id)
+            lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _PUT_OFF,
+                {
+                    "job": claimed.job_id,
+                    "claim": claimed.number,
+                    "reason": reason,
+                    "spends": spends,
+                    "park": reason in PARKED_AT_ONCE,
+                    "most": Job.MAX_ATTEMPTS,
+                    "first": FIRST_WAIT_SECONDS,
+                    "longest": LONGEST_WAIT_SECONDS,
+                    "floor": retry_after or 0.0,
+                    # Spread over time what failed at the same moment.
+                    "jitter": random.uniform(1.0, 1.2),  # noqa: S311 - not a secret
+                },
+            )
+            changed: int = cursor.rowcount
+            return changed == 1
+
+
+_PUT_OFF = """
+UPDATE classifier_job SET
+    lease_until = NULL,
+    nudged_at = NULL,
+    reason = %(reason)s,
+    attempts = attempts - (NOT %(spends)s)::int,
+    faults = CASE WHEN %(spends)s THEN 0 ELSE faults + 1 END,
+    parked = %(park)s OR (%(spends)s AND attempts >= %(most)s),
+    not_before = clock_timestamp() + make_interval(secs => greatest(%(floor)s, %(jitter)s * least(
+        %(longest)s,
+        %(first)s * 2.0 ^ least(CASE WHEN %(spends)s THEN attempts - 1 ELSE faults END, 20))))
+WHERE id = %(job)s AND claims = %(claim)s AND NOT done
+"""
+
+
+def park_dead() -> int:
+    """Park the jobs whose last attempt's holder died; they have no attempts left. Returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE classifier_job SET parked = true, lease_until = NULL, reason = %(reason)s"
+            " WHERE lease_until < clock_timestamp() AND attempts >= %(most)s",
+            {"reason": WaitingReason.HOLDER_DIED, "most": Job.MAX_ATTEMPTS},
+        )
+        parked: int = cursor.rowcount
+        return parked

@@ -1,0 +1,141 @@
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
+
+from classifier.models import Job, PolicyVersion
+from classifier.replay import Plan, Selection, execute_replay, plan_replay
+
+EXIT_NOT_ELIGIBLE, EXIT_STOPPED, EXIT_LOCKED, EXIT_INTERRUPTED = 3, 4, 5, 130
+WHERE = ("sender", "reason")
+
+
+class Command(BaseCommand):
+    help = (
+        "Give pending reports new attempts, parked ones included. Without --execute it prints the "
+        "plan and changes nothing. Twice changes nothing: a classified report is not asked again."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        moment = "ISO 8601 with a zone, such as 2026-11-01T00:00:00Z"
+        parser.add_argument("--execute", action="store_true", help="Act; otherwise print the plan.")
+        parser.add_argument("--since", type=_moment, help=f"Received at or after; {moment}.")
+        parser.add_argument("--until", type=_moment, help=f"Received before; {moment}.")
+        parser.add_argument(
+            "--where",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help=f"Narrow it; keys: {', '.join(WHERE)}. Reasons: {', '.join(Job.Reason.values)}.",
+        )
+        parser.add_argument("--limit", type=int, help="So many reports at most, the oldest first.")
+        parser.add_argument("--json", action="store_true", help="One JSON object a line.")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
+        selection = Selection(
+            since=options["since"],
+            until=options["until"],
+            limit=options["limit"],
+            **_where(options["where"]),
+        )
+        policy = PolicyVersion.objects.active()
+        if policy is None:
+            raise CommandError(
+                "No policy version is active. Run `manage.py load_policy --activate` first.",
+                returncode=EXIT_NOT_ELIGIBLE,
+            )
+        with _alone("replay"):
+            plan = plan_replay(selection, policy=policy)
+            self._print_plan(plan, as_json=options["json"])
+            if options["execute"]:
+                self._execute(plan, selection, policy, as_json=options["json"])
+            elif not options["json"]:
+                self.stdout.write("Nothing was changed. Add --execute to do it.")
+
+    def _print_plan(self, plan: Plan, *, as_json: bool) -> None:
+        if as_json:
+            facts = asdict(plan) | {"reports": len(plan.report_ids)}
+            del facts["report_ids"]
+            self.stdout.write(json.dumps({"event": "plan", **facts}, default=str))
+            return
+        self.stdout.write(
+            f"{len(plan.report_ids)} pending reports under policy version {plan.version}, "
+            f"model {plan.model}"
+        )
+        if plan.report_ids:
+            self.stdout.write(f"received from {plan.oldest} to {plan.newest}")
+        for reason, count in sorted(plan.by_reason.items()):
+            self.stdout.write(f"  {count:>8}  {reason}")
+
+    def _execute(
+        self, plan: Plan, selection: Selection, policy: PolicyVersion, *, as_json: bool
+    ) -> None:
+        done = 0
+        bar = sys.stderr.isatty()
+        try:
+            for count in execute_replay(
+                plan, selection=selection, policy=policy, actor_name="command replay"
+            ):
+                done += count
+                if bar:
+                    sys.stderr.write(f"\r{done} of {len(plan.report_ids)}")
+        except BrokerError as error:
+            raise CommandError(
+                f"The broker does not answer ({type(error).__name__}). What has new attempts so far "
+                "is found by the sweep; run the same command again for the rest.",
+                returncode=EXIT_STOPPED,
+            ) from None
+        except KeyboardInterrupt:
+            raise CommandError(
+                f"Interrupted after {done}; run the same command again for the rest.",
+                returncode=EXIT_INTERRUPTED,
+            ) from None
+        if bar:
+            sys.stderr.write("\n")
+        self.stdout.write(
+            json.dumps({"event": "done", "renewed": done})
+            if as_json
+            else f"{done} reports have new attempts."
+        )
+
+
+def _moment(value: str) -> datetime:
+    moment = datetime.fromisoformat(value)
+    if timezone.is_naive(moment):
+        raise ValueError(value)  # argparse names the option and the value
+    return moment
+
+
+def _where(pairs: list[str]) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if key not in WHERE or not value:
+            raise CommandError(
+                f"--where {pair}: use KEY=VALUE with {' or '.join(WHERE)}.", returncode=2
+            )
+        if key == "reason" and value not in Job.Reason.values:
+            raise CommandError(f"--where {pair}: no such reason; see --help.", returncode=2)
+        chosen[key] = value
+    return chosen
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Refuse to run beside a second one; the lock goes with the connection."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [f"command {name}"])
+        if not cursor.fetchone()[0]:
+            raise CommandError(f"Another {name} is running.", returncode=EXIT_LOCKED)
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", [f"command {name}"])

@@ -1,0 +1,110 @@
+"""Replay: a person gives waiting reports new attempts. The sweep's work, by hand and on purpose."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Max, Min
+
+from classifier.models import Job, PolicyVersion
+from reports.audit import write_audit
+from reports.models import Report
+from reports.nudge import Lane, publish
+
+CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which pending reports: received in [since, until), of a sender, waiting for a reason."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    sender: str | None = None
+    reason: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an execution would do."""
+
+    version: int
+    model: str
+    report_ids: list[int]
+    oldest: datetime | None
+    newest: datetime | None
+    by_reason: dict[str, int]
+
+
+def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
+    """The pending reports of the selection, oldest first; changes nothing."""
+    wanted = Report.objects.pending()
+    if selection.since:
+        wanted = wanted.filter(received_at__gte=selection.since)
+    if selection.until:
+        wanted = wanted.filter(received_at__lt=selection.until)
+    if selection.sender:
+        wanted = wanted.filter(sender__name=selection.sender)
+    if selection.reason:
+        waiting = Job.objects.filter(policy_version=policy, reason=selection.reason)
+        wanted = wanted.filter(pk__in=waiting.values("report"))
+    ids = list(wanted.order_by("received_at", "id").values_list("pk", flat=True)[: selection.limit])
+    chosen = Report.objects.filter(pk__in=ids)
+    times = chosen.aggregate(oldest=Min("received_at"), newest=Max("received_at"))
+    reasons = dict(
+        Job.objects.filter(policy_version=policy, report__in=ids).values_list("report", "reason")
+    )
+    return Plan(
+        version=policy.number,
+        model=policy.model,
+        report_ids=ids,
+        by_reason=dict(Counter(reasons.get(each) or "waiting_for_worker" for each in ids)),
+        **times,
+    )
+
+
+def execute_replay(
+    plan: Plan, *, selection: Selection, policy: PolicyVersion, actor_name: str
+) -> Iterator[int]:
+    """Give the plan's reports new attempts and nudge them, chunk by chunk; yields how many each.
+
+    A report that a worker holds or has finished meanwhile is left alone. A nudge that the broker
+    refuses is not lost: the job is due and the sweep finds it.
+    """
+    if plan.report_ids:
+        write_audit(
+            action="replay",
+            of=policy,
+            actor_name=actor_name,
+            detail={
+                "reports": len(plan.report_ids),
+                **{key: str(value) for key, value in asdict(selection).items() if value},
+            },
+        )
+    for start in range(0, len(plan.report_ids), CHUNK):
+        renewed = _renew(plan.report_ids[start : start + CHUNK], policy)
+        for report_id in renewed:
+            publish(report_id=report_id, lane=Lane.LIVE)
+        yield len(renewed)
+
+
+def _renew(report_ids: list[int], policy: PolicyVersion) -> list[int]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_RENEW, {"reports": report_ids, "version": policy.number})
+        renewed = {row[0] for row in cursor.fetchall()}
+    return [each for each in report_ids if each in renewed]
+
+
+_RENEW = """
+INSERT INTO classifier_job AS job
+    (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, nudged_at)
+SELECT id, %(version)s, 'live', 0, 0, 0, '', false, false, clock_timestamp()
+FROM reports_report WHERE id = ANY(%(reports)s) AND status = 'pending'
+ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
+SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = excluded.nudged_at
+WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
+RETURNING report_id
+"""
