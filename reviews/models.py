@@ -1,0 +1,95 @@
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from reports.models import Item, Report
+
+
+class Decision(models.Model):
+    """What a person decided about an item's reports. Append-only; a later row overrides it.
+
+    It counts from `effective_at` on, which leaves time to undo.
+    """
+
+    class Action(models.TextChoices):
+        NO_VIOLATION = "no_violation", _("no violation")
+        WARN = "warn", _("warn")
+        REMOVE = "remove", _("remove")
+        SUSPEND = "suspend", _("remove and suspend")
+        REOPEN = "reopen", _("reopen")
+
+    item = models.ForeignKey(Item, models.PROTECT, related_name="decisions", verbose_name=_("item"))
+    reports = models.ManyToManyField(
+        Report, through="DecidedReport", related_name="decisions", verbose_name=_("reports")
+    )
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("reviewer")
+    )
+    action = models.CharField(_("action"), max_length=16, choices=Action)
+    category = models.CharField(_("category"), max_length=64, blank=True)
+    note = models.TextField(_("note for colleagues"), null=True)  # noqa: DJ001 - null after the purge
+    reason = models.TextField(_("reason for the author"), null=True)  # noqa: DJ001 - likewise
+    created_at = models.DateTimeField(_("decided"), db_default=Now(), editable=False)
+    effective_at = models.DateTimeField(_("in effect from"))
+    purged_at = models.DateTimeField(_("purged"), null=True)
+
+    class Meta:
+        verbose_name = _("decision")
+        verbose_name_plural = _("decisions")
+        constraints = [
+            models.CheckConstraint(
+                name="decision_action_is_known",
+                condition=models.Q(
+                    action__in=["no_violation", "warn", "remove", "suspend", "reopen"]
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()}: {self.item_id}"
+
+
+class DecidedReport(models.Model):
+    """Which reports a decision was about: those whose content the reviewer had before them."""
+
+    decision = models.ForeignKey(Decision, models.PROTECT, related_name="+")
+    report = models.ForeignKey(Report, models.PROTECT, related_name="+")
+
+    class Meta:
+        verbose_name = _("decided report")
+        verbose_name_plural = _("decided reports")
+        constraints = [
+            models.UniqueConstraint(
+                name="a_decision_names_a_report_once", fields=["decision", "report"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.report_id} by {self.decision_id}"
+
+
+class Claim(models.Model):
+    """An item in one reviewer's hands until it is released or its time runs out."""
+
+    item = models.ForeignKey(Item, models.PROTECT, related_name="claims", verbose_name=_("item"))
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("reviewer")
+    )
+    claimed_at = models.DateTimeField(_("claimed"), db_default=Now(), editable=False)
+    expires_at = models.DateTimeField(_("expires"))
+    released_at = models.DateTimeField(_("released"), null=True)
+
+    class Meta:
+        verbose_name = _("claim")
+        verbose_name_plural = _("claims")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_open_claim_per_item",
+                fields=["item"],
+                condition=models.Q(released_at=None),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} by {self.reviewer_id}"
