@@ -7,19 +7,22 @@ reaches the version's threshold and no other rule tripped.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
-from django_stubs_ext import StrOrPromise
 
 from classifier.models import PolicyVersion
 from classifier.verdict import Verdict
 from reports.models import Severity
 from reports.triage import normalize
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 REVISION = 1
 
 # rule -> what a reviewer reads where it fired
-SENTENCES: dict[str, StrOrPromise] = {
+SENTENCES: "dict[str, StrOrPromise]" = {
     "unsafe_category": _("The model found a violation."),
     "below_threshold": _("The model was not sure enough for safe."),
     "floor": _("The rules at intake found something."),

@@ -8,12 +8,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
-from django_stubs_ext import StrOrPromise
 
 from reports.models.severity import Severity
 from reports.submission import Reason, Submission
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 REVISION = 1
 
@@ -38,7 +41,7 @@ class Rule:
 
     name: str
     floor: Severity
-    sentence: StrOrPromise
+    sentence: "StrOrPromise"
     trips: Callable[[Submission, str], bool]
 
 

@@ -36,7 +36,22 @@ class ReportQuerySet(models.QuerySet["Report"]):
 
     def with_outcome(self) -> "ReportQuerySet":
         """With what the API and the lists say of a report: item, job, verdict and decisions."""
-        return self.select_related("item").prefetch_related("jobs", "classifications", "decisions")
+        return self.select_related("item", "sender").prefetch_related("jobs", "classifications", "decisions")
+
+    def with_excerpt(self) -> "ReportQuerySet":
+        """With the start of the first reported text as `excerpt`, without loading the content."""
+        return self.annotate(excerpt=FirstReportedText("content__body"))
+
+
+class FirstReportedText(models.Func):
+    """The first 400 characters of a body's first reported message, else of its first message."""
+
+    template = (
+        "left(coalesce(jsonb_path_query_first(%(expressions)s,"
+        " '$.messages[*] ? (@.reported == true).text') #>> '{}',"
+        " %(expressions)s #>> '{messages,0,text}'), 400)"
+    )
+    output_field = models.TextField()
 
 
 class Report(models.Model):
