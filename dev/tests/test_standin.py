@@ -56,10 +56,21 @@ def request_body(found: dict[str, Any], model: str = "some-model") -> dict[str, 
     }
 
 
+OPENED: list[http.client.HTTPConnection] = []
+
+
+@pytest.fixture(autouse=True)
+def _closes_its_connections() -> Iterator[None]:
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def connect(standin: Standin, timeout: float = 5) -> http.client.HTTPConnection:
-    return http.client.HTTPConnection(
-        standin.base_url.removeprefix("http://").removesuffix("/v1"), timeout=timeout
-    )
+    address = standin.base_url.removeprefix("http://").removesuffix("/v1")
+    connection = http.client.HTTPConnection(address, timeout=timeout)
+    OPENED.append(connection)
+    return connection
 
 
 def send(
