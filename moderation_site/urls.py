@@ -1,7 +1,6 @@
 from django.contrib import admin
 from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
-from django.views.generic import RedirectView
 
 from moderation_site.health import alive, metrics, ready
 
@@ -9,7 +8,7 @@ admin.site.site_header = admin.site.site_title = _("Moderation")
 admin.site.index_title = _("Administration")
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", include("reviews.urls")),
     path("admin/", admin.site.urls),
     path("api/", include("reports.api.urls")),
     path("healthz", alive),

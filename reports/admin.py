@@ -28,6 +28,7 @@ from reports.models import (
     Sender,
     Severity,
 )
+from reports.models.report import FirstReportedText
 from reports.senders import revoke_key
 
 if TYPE_CHECKING:  # generic for the type checker only
@@ -116,7 +117,8 @@ class ReportAdmin(EvidenceAdmin):
     @admin.display(description=_("reported text"))
     def excerpt(self, report: Any) -> SafeString:
         return format_html(
-            '<bdi dir="auto" class="foreign">{}</bdi>', shorten(report.excerpt or "")
+            '<bdi dir="auto" class="foreign">{}</bdi>',
+            shorten(report.excerpt or "", fetched=FirstReportedText.CHARACTERS),
         )
 
     @admin.display(description=_("item"))

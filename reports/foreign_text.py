@@ -1,5 +1,6 @@
 """Text of other people's making, made fit for a page: escaped, shortened, its hidden signs shown."""
 
+import regex
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
@@ -21,9 +22,20 @@ def show_controls(text: str) -> SafeString:
     return mark_safe(shown)  # noqa: S308 - each character was escaped above
 
 
-def shorten(text: str, *, at_most: int = 200) -> str:
-    """The text's start, cut between words where it has any."""
-    if len(text) <= at_most:
-        return text
-    start = text[:at_most]
-    return (start.rsplit(None, 1)[0] if " " in start else start) + " …"
+def name_controls(text: str) -> str:
+    """The same for places that hold no markup (a page's title, a message): `[U+202E]`."""
+    return "".join(f"[U+{ord(c):04X}]" if c in HIDDEN else c for c in text)
+
+
+def shorten(text: str, *, at_most: int = 240, fetched: int | None = None) -> str:
+    """The text's start, cut between graphemes: no emoji, flag or accent is ever split.
+
+    `fetched`: the text was cut by the database after so many characters, perhaps inside a grapheme.
+    """
+    graphemes = regex.findall(r"\X", text)
+    was_cut = fetched is not None and len(text) >= fetched
+    if was_cut:
+        graphemes.pop()
+    if len(graphemes) > at_most or was_cut:
+        return "".join(graphemes[:at_most]) + " …"
+    return text

@@ -1,10 +1,12 @@
-"""The only writer of report status, floor and rank, and of an item's list, rank and since.
+"""The only writer of report status, floor and rank, and of an item's list, rank and times.
 
     pending -> needs_review | judged_safe -> resolved
     judged_safe, resolved -> needs_review
 
 Every function here runs inside the caller's transaction; what it is given came from `lock`.
 """
+
+from collections.abc import Collection, Sequence
 
 from django.db import connection
 
@@ -25,6 +27,19 @@ AFTER_VERDICT: dict[tuple[str, bool], str] = {
     (Status.RESOLVED, False): Status.RESOLVED,
 }
 
+# (status, does the decision send it back to review?) -> the status afterwards.
+# Sending back what nobody has judged yet changes nothing: it still waits for its verdict.
+AFTER_DECISION: dict[tuple[str, bool], str] = {
+    (Status.PENDING, False): Status.RESOLVED,
+    (Status.NEEDS_REVIEW, False): Status.RESOLVED,
+    (Status.JUDGED_SAFE, False): Status.RESOLVED,
+    (Status.RESOLVED, False): Status.RESOLVED,
+    (Status.PENDING, True): Status.PENDING,
+    (Status.NEEDS_REVIEW, True): Status.NEEDS_REVIEW,
+    (Status.JUDGED_SAFE, True): Status.NEEDS_REVIEW,
+    (Status.RESOLVED, True): Status.NEEDS_REVIEW,
+}
+
 
 def lock(report_id: int) -> Report:
     """The report under a row lock, its item locked before it: the one order that everyone keeps."""
@@ -39,6 +54,21 @@ def apply_verdict(*, report: Report, safe: bool, severity: Severity) -> None:
     report.rank = max(report.floor, severity)
     report.save(update_fields=["status", "rank"])
     place_item(item_id=report.item_id)
+
+
+def lock_item(item_id: int, report_ids: Collection[int]) -> list[Report]:
+    """Some of an item's reports under row locks, the item locked before them."""
+    Item.objects.select_for_update(no_key=True).get(pk=item_id)
+    chosen = Report.objects.filter(item_id=item_id, pk__in=report_ids)
+    return list(chosen.select_for_update(no_key=True).order_by("id"))
+
+
+def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool) -> None:
+    """Move locked reports of one item after a person's decision about them was written."""
+    for report in reports:
+        report.status = AFTER_DECISION[report.status, reopen]
+    Report.objects.bulk_update(reports, ["status"])
+    place_item(item_id=item_id)
 
 
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
@@ -63,7 +93,8 @@ def place_item(*, item_id: int) -> None:
 
 
 _PLACE = """
-UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since
+UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since,
+    resolved_at = CASE WHEN placed.list = 'resolved' THEN clock_timestamp() END
 FROM (
     SELECT
         CASE

@@ -17,7 +17,7 @@ class Decision(models.Model):
         WARN = "warn", _("warn")
         REMOVE = "remove", _("remove")
         SUSPEND = "suspend", _("remove and suspend")
-        REOPEN = "reopen", _("reopen")
+        REOPEN = "reopen", _("back to review")
 
     item = models.ForeignKey(Item, models.PROTECT, related_name="decisions", verbose_name=_("item"))
     reports = models.ManyToManyField(
@@ -28,6 +28,10 @@ class Decision(models.Model):
     )
     action = models.CharField(_("action"), max_length=16, choices=Action)
     category = models.CharField(_("category"), max_length=64, blank=True)
+    # One to one: two people cannot both override the same decision.
+    overrides = models.OneToOneField(
+        "self", models.PROTECT, null=True, related_name="overridden_by", verbose_name=_("overrides")
+    )
     note = models.TextField(_("note for colleagues"), null=True)  # noqa: DJ001 - null after the purge
     reason = models.TextField(_("reason for the author"), null=True)  # noqa: DJ001 - likewise
     created_at = models.DateTimeField(_("decided"), db_default=Now(), editable=False)
@@ -37,6 +41,10 @@ class Decision(models.Model):
     class Meta:
         verbose_name = _("decision")
         verbose_name_plural = _("decisions")
+        permissions = [
+            ("review_items", _("Can read the review lists and items")),
+            ("decide_items", _("Can decide about items")),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="decision_action_is_known",

@@ -47,11 +47,21 @@ class ReportOut(BaseModel):
     decision: DecisionOut | None = Field(description="The latest decision in effect.")
 
 
+class ReportsPageOut(BaseModel):
+    """A page of reports, oldest first."""
+
+    next: str | None = Field(description="The address of the following page.")
+    previous: str | None = Field(description="The address of the page before.")
+    results: list[ReportOut]
+
+
 def present_report(report: Report) -> dict[str, Any]:
-    """JSON-ready; the report comes from `ReportQuerySet.with_outcome`."""
+    """JSON-ready; the report comes from `ReportQuerySet.with_decisions`."""
     now = timezone.now()
     current = next((each for each in report.classifications.all() if not each.superseded), None)
-    effective = [each for each in report.decisions.all() if each.effective_at <= now]
+    # A report that went back to review has none in effect, whatever was decided before.
+    resolved = report.status == Report.Status.RESOLVED
+    effective = [each for each in report.decisions.all() if resolved and each.effective_at <= now]
     decision = max(effective, key=lambda each: each.pk, default=None)
     return ReportOut(
         id=report.public_id,

@@ -9,7 +9,8 @@ from reports.models.severity import Severity
 class Item(models.Model):
     """The reported thing, identity only, and the reviewer's unit: one card for all its reports.
 
-    `list`, `rank` and `since` follow from the item's reports; `reports.lifecycle` alone writes them.
+    `list`, `rank`, `since` and `resolved_at` follow from the item's reports; `reports.lifecycle`
+    alone writes them.
     """
 
     class List(models.TextChoices):
@@ -28,6 +29,7 @@ class Item(models.Model):
         _("rank"), choices=Severity, default=Severity.NONE, editable=False
     )
     since = models.DateTimeField(_("waiting since"), db_default=Now(), editable=False)
+    resolved_at = models.DateTimeField(_("resolved"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("item")
@@ -47,6 +49,12 @@ class Item(models.Model):
         indexes = [
             # Read by the lists of items: most severe first, then oldest.
             models.Index(fields=["list", "-rank", "since", "id"], name="item_in_list_order"),
+            # Read by the list of resolved items: the latest first.
+            models.Index(
+                fields=["-resolved_at", "-id"],
+                name="item_resolved_latest",
+                condition=models.Q(list="resolved"),
+            ),
         ]
 
     def __str__(self) -> str:

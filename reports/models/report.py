@@ -35,8 +35,12 @@ class ReportQuerySet(models.QuerySet["Report"]):
         return self.pending().filter(due_at__lt=Now())
 
     def with_outcome(self) -> "ReportQuerySet":
-        """With what the API and the lists say of a report: item, job, verdict and decisions."""
-        return self.select_related("item", "sender").prefetch_related("jobs", "classifications", "decisions")
+        """With what the lists say of a report: its item, sender, jobs and verdicts."""
+        return self.select_related("item", "sender").prefetch_related("jobs", "classifications")
+
+    def with_decisions(self) -> "ReportQuerySet":
+        """With what the API says of a report: the outcome and what people decided."""
+        return self.with_outcome().prefetch_related("decisions")
 
     def with_excerpt(self) -> "ReportQuerySet":
         """With the start of the first reported text as `excerpt`, without loading the content."""
@@ -44,12 +48,14 @@ class ReportQuerySet(models.QuerySet["Report"]):
 
 
 class FirstReportedText(models.Func):
-    """The first 400 characters of a body's first reported message, else of its first message."""
+    """The start of a body's first reported message, else of its first message."""
 
+    CHARACTERS = 2_000
     template = (
         "left(coalesce(jsonb_path_query_first(%(expressions)s,"
         " '$.messages[*] ? (@.reported == true).text') #>> '{}',"
-        " %(expressions)s #>> '{messages,0,text}'), 400)"
+        " %(expressions)s #>> '{messages,0,text}'),"
+        f" {CHARACTERS})"
     )
     output_field = models.TextField()
 

@@ -1,0 +1,86 @@
+"""What a person decides about an item: one transaction with its audit row."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from reports import lifecycle
+from reports.audit import write_audit
+from reviews.models import DecidedReport, Decision
+
+
+class StaleDecisionError(Exception):
+    """Somebody decided after the page was shown; `standing` is that decision. Nothing was written."""
+
+    def __init__(self, standing: Decision) -> None:
+        super().__init__(f"decision {standing.pk} came first")
+        self.standing = standing
+
+
+class NothingToDecideError(Exception):
+    """None of the named reports belongs to the item."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the form says. `category` is blank where the action needs none; texts may be blank."""
+
+    action: Decision.Action
+    category: str = ""
+    note: str = ""
+    reason: str = ""
+
+
+def decide_item(
+    *,
+    item_id: int,
+    reviewer: User,
+    wish: Wish,
+    report_ids: Collection[int],
+    last_decision_id: int | None,
+) -> Decision:
+    """Decide about the reports whose content the reviewer had before them.
+
+    `last_decision_id` is the item's newest decision as the page showed it; another one by now raises
+    `StaleDecisionError`. An earlier decision is overridden, never edited. Reports that came in
+    meanwhile are not touched: nobody has seen them.
+    """
+    with transaction.atomic():
+        reports = lifecycle.lock_item(item_id, report_ids)
+        if not reports:
+            raise NothingToDecideError
+        standing = Decision.objects.filter(item_id=item_id).order_by("-id").first()
+        if standing is not None and standing.pk != last_decision_id:
+            raise StaleDecisionError(standing)
+        decision = Decision.objects.create(
+            item_id=item_id,
+            reviewer=reviewer,
+            action=wish.action,
+            category=wish.category,
+            note=wish.note,
+            reason=wish.reason,
+            overrides=standing,
+            effective_at=Now(),
+        )
+        DecidedReport.objects.bulk_create(
+            [DecidedReport(decision=decision, report=report) for report in reports]
+        )
+        lifecycle.apply_decision(
+            item_id=item_id, reports=reports, reopen=wish.action == Decision.Action.REOPEN
+        )
+        write_audit(
+            action="decided",
+            of=decision.item,
+            actor=reviewer,
+            detail={
+                "decision": decision.pk,
+                "action": wish.action,
+                "category": wish.category,
+                "reports": [str(report.public_id) for report in reports],
+                "overrides": standing.pk if standing else None,
+            },
+        )
+    return decision

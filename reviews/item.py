@@ -1,0 +1,154 @@
+"""Everything that an item's page shows, read in a constant number of statements."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, When
+from django.db.models.fields import TextField
+from django.db.models.functions import Cast
+
+from reports.models import Content, Item, Report
+from reports.submission import Submission, SubmittedMessage
+from reviews.models import Decision
+
+SHOWN_REPORTS = 20
+SHOWN_BYTES = 1024 * 1024
+SHOWN_DECISIONS = 50
+
+
+@dataclass(frozen=True)
+class ShownReport:
+    """A report whose content the page shows."""
+
+    report: Report
+    submission: Submission
+
+
+@dataclass
+class Conversation:
+    """Messages that several reports may have sent alike, and the quotes found in them."""
+
+    messages: list[SubmittedMessage]
+    reports: list[ShownReport] = field(default_factory=list)
+    quotes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the item's story. `kind` is received, classified or decided."""
+
+    at: datetime
+    kind: str
+    report: Report | None = None
+    classification: Any = None
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    item: Item
+    shown: list[ShownReport]
+    more: int
+    """Reports of the item that are not shown, and that a decision from this page leaves alone."""
+    decisions: list[Decision]
+
+    @property
+    def title(self) -> str:
+        return f"{self.item.type} {self.item.external_id}"
+
+    @property
+    def last_decision(self) -> Decision | None:
+        return self.decisions[0] if self.decisions else None
+
+    @property
+    def lead(self) -> Report:
+        return self.shown[0].report
+
+    def conversations(self) -> list[Conversation]:
+        """The distinct conversations, in the order of the reports that brought them."""
+        found: dict[str, Conversation] = {}
+        for each in self.shown:
+            same = json.dumps([message.model_dump() for message in each.submission.messages])
+            conversation = found.setdefault(same, Conversation(each.submission.messages))
+            conversation.reports.append(each)
+            for verdict in current_verdicts(each.report):
+                conversation.quotes += verdict.quotes or []
+        return list(found.values())
+
+    def story(self) -> list[Event]:
+        """What happened, oldest first."""
+        return sorted(self._events(), key=lambda event: event.at)
+
+    def _events(self) -> Iterator[Event]:
+        for each in self.shown:
+            yield Event(each.report.received_at, "received", report=each.report)
+            for verdict in each.report.classifications.all():
+                yield Event(
+                    verdict.created_at, "classified", report=each.report, classification=verdict
+                )
+        for decision in self.decisions:
+            yield Event(decision.created_at, "decided", decision=decision)
+
+
+def read_item(item_id: int) -> ItemPage:
+    """The item with its most pressing reports; raises `Item.DoesNotExist`."""
+    items = Item.objects.select_related("sender").annotate(report_count=Count("reports"))
+    item = items.get(pk=item_id)
+    every = Report.objects.filter(item=item)
+    chosen = _within_bounds(
+        list(
+            _most_pressing(every.with_outcome()).annotate(
+                bytes=BodyBytes(Cast("content__body", TextField()))
+            )[:SHOWN_REPORTS]
+        )
+    )
+    contents = Content.objects.in_bulk([report.pk for report in chosen])
+    decisions = (
+        Decision.objects.filter(item=item)
+        .select_related("reviewer", "overrides__reviewer")
+        .order_by("-id")[:SHOWN_DECISIONS]
+    )
+    return ItemPage(
+        item=item,
+        shown=[ShownReport(report, contents[report.pk].submission()) for report in chosen],
+        more=item.report_count - len(chosen),
+        decisions=list(decisions),
+    )
+
+
+class BodyBytes(Func):
+    """How many bytes a body's JSON has."""
+
+    function = "octet_length"
+    output_field = IntegerField()
+
+
+def current_verdicts(report: Report) -> list[Any]:
+    """The report's current classification, as a list of one or none."""
+    return [each for each in report.classifications.all() if not each.superseded]
+
+
+def _most_pressing(reports: Any) -> QuerySet[Report]:
+    """Open reports first, as the lists order them."""
+    settled = Case(
+        When(status__in=["needs_review", "pending"], then=Value(0)),
+        When(status="judged_safe", then=Value(1)),
+        default=Value(2),
+    )
+    ordered: QuerySet[Report] = reports.order_by(settled, "-rank", "received_at", "id")
+    return ordered
+
+
+def _within_bounds(reports: list[Any]) -> list[Any]:
+    """As many as fit on a page, at least one."""
+    total = 0
+    chosen: list[Any] = []
+    for report in reports:
+        total += report.bytes
+        if chosen and total > SHOWN_BYTES:
+            break
+        chosen.append(report)
+    return chosen

@@ -1,0 +1,63 @@
+"""The four lists as pages: their addresses, names and what each says of itself."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy as _
+
+from reports.models import Item
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One list. `slug` stands in the address, `tone` is the style sheet's word for its colour."""
+
+    name: Item.List
+    slug: str
+    title: "StrOrPromise"
+    says: "StrOrPromise"
+    empty: "StrOrPromise"
+    tone: str
+
+
+LANES = (
+    Lane(
+        Item.List.PENDING,
+        "pending",
+        _("Pending"),
+        _(
+            "Nothing has judged these yet. None of them counts as safe. Most severe first, then oldest."
+        ),
+        _("Nothing is pending: every report has its verdict."),
+        "pending",
+    ),
+    Lane(
+        Item.List.NEEDS_REVIEW,
+        "needs-review",
+        _("Needs review"),
+        _("A model has answered and the rules want a person. Most severe first, then oldest."),
+        _("Nothing needs review."),
+        "critical",
+    ),
+    Lane(
+        Item.List.JUDGED_SAFE,
+        "safe",
+        _("Judged safe"),
+        _("A machine judged these safe. No person has looked at them."),
+        _("No report was judged safe."),
+        "safe",
+    ),
+    Lane(
+        Item.List.RESOLVED,
+        "resolved",
+        _("Resolved"),
+        _("People have decided these. The latest first."),
+        _("Nothing is resolved yet."),
+        "",
+    ),
+)
+BY_SLUG = {lane.slug: lane for lane in LANES}
+BY_NAME = {lane.name: lane for lane in LANES}

@@ -1,0 +1,171 @@
+"""What reviewers read: the four lists of items, their counts, and what comes next.
+
+Order: most severe first, then oldest; resolved items latest first. Pages follow a key, not a
+number, so that a list which moves meanwhile shows no item twice and a deep page costs no more.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+
+from classifier.models import Classification, Job
+from reports.models import Item, Report, Severity
+
+PAGE = 25
+COUNTED_AT_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address narrows a list to; blank means any."""
+
+    sender: str = ""
+    category: str = ""
+    language: str = ""
+    reason: str = ""
+    waiting: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One item of a list, with the report that put it there (its most severe, then oldest)."""
+
+    item: Item
+    lead: Report
+    reports: int
+
+
+@dataclass(frozen=True)
+class Page:
+    cards: list[Card]
+    after: str
+    """The key of the next page; blank on the last one."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Items by list, exact up to the bound and one more beyond it."""
+
+    pending: int
+    overdue: int
+    needs_review: int
+    judged_safe: int
+    resolved: int
+
+
+def count_lists() -> Counts:
+    """All counts in one statement, each bounded, so that a long list costs no more than a short one."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, {"most": COUNTED_AT_MOST + 1})
+        return Counts(*cursor.fetchone())
+
+
+_ONE_COUNT = (
+    "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = '{}' LIMIT %(most)s) AS items)"
+)
+_COUNTS = "SELECT {}, {}, {}, {}, {}".format(
+    _ONE_COUNT.format("pending"),
+    "(SELECT count(DISTINCT item_id) FROM (SELECT item_id FROM reports_report"
+    " WHERE status = 'pending' AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
+    *(_ONE_COUNT.format(name) for name in ("needs_review", "judged_safe", "resolved")),
+)
+
+
+def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
+    """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
+    items = _narrowed(_in_order(name), name, filters)
+    if after:
+        items = _beyond(items, name, after)
+    rows: list[Any] = list(
+        items.select_related("sender").annotate(**_lead_and_count(name))[: PAGE + 1]
+    )
+    shown = rows[:PAGE]
+    leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
+    by_id = {report.pk: report for report in leads.with_excerpt()}
+    cards = [Card(row, by_id[row.lead_id], row.report_count) for row in shown]
+    return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
+
+
+def next_item(name: Item.List, *, filters: Filters, beside: int | None = None) -> Item | None:
+    """The top of a list, passing over the item at hand; None at the end."""
+    items = _narrowed(_in_order(name), name, filters)
+    return (items if beside is None else items.exclude(pk=beside)).first()
+
+
+def _in_order(name: Item.List) -> QuerySet[Item]:
+    if name == Item.List.RESOLVED:
+        return Item.objects.filter(list=name).order_by("-resolved_at", "-id")
+    return Item.objects.filter(list=name).order_by("-rank", "since", "id")
+
+
+def _narrowed(items: QuerySet[Item], name: Item.List, filters: Filters) -> QuerySet[Item]:
+    """Each filter asks whether any of the item's reports matches; so no join doubles a card."""
+    if filters.sender:
+        items = items.filter(sender__name=filters.sender)
+    if filters.language:
+        tag = Q(language=filters.language) | Q(language__startswith=f"{filters.language}-")
+        items = items.filter(_any_report(tag))
+    if filters.reason:
+        items = items.filter(_any_report(Q(reason=filters.reason)))
+    if filters.category:
+        current = Classification.objects.filter(
+            report__item=OuterRef("pk"), superseded=False, category=filters.category
+        )
+        items = items.filter(Exists(current))
+    if filters.waiting and name == Item.List.PENDING:
+        waiting = Job.objects.filter(
+            report__item=OuterRef("pk"), report__status="pending", reason=filters.waiting
+        )
+        items = items.filter(Exists(waiting))
+    return items
+
+
+def _any_report(condition: Q) -> Exists:
+    return Exists(Report.objects.filter(condition, item=OuterRef("pk")))
+
+
+def _lead_and_count(name: Item.List) -> dict[str, Any]:
+    """The report that the card shows, from those that put the item into this list; and how many."""
+    mine = Report.objects.filter(item=OuterRef("pk")).order_by()
+    count = mine.values("item").annotate(count=Count("*")).values("count")
+    # A pending report may be what ranks an item that is in review.
+    shown = ["needs_review", "pending"] if name == Item.List.NEEDS_REVIEW else [name]
+    lead = mine.filter(status__in=shown).order_by("-rank", "received_at", "id").values("pk")[:1]
+    return {"lead_id": Subquery(lead), "report_count": Subquery(count)}
+
+
+def _key(name: Item.List, item: Item) -> str:
+    if name == Item.List.RESOLVED:
+        return f"{_microseconds(item.resolved_at)}.{item.pk}"
+    return f"{item.rank}.{_microseconds(item.since)}.{item.pk}"
+
+
+def _beyond(items: QuerySet[Item], name: Item.List, after: str) -> QuerySet[Item]:
+    numbers = [int(part) for part in after.split(".")]
+    if len(numbers) != (2 if name == Item.List.RESOLVED else 3) or numbers[-1] > 2**63 - 1:
+        raise ValueError(after)
+    if name == Item.List.RESOLVED:
+        moment, pk = _moment(numbers[0]), numbers[1]
+        return items.filter(resolved_at__lte=moment).filter(
+            Q(resolved_at__lt=moment) | Q(pk__lt=pk)
+        )
+    rank, moment, pk = min(numbers[0], Severity.CRITICAL), _moment(numbers[1]), numbers[2]
+    later = Q(since__gt=moment) | Q(since=moment, pk__gt=pk)
+    return items.filter(rank__lte=rank).filter(Q(rank__lt=rank) | later)
+
+
+def _microseconds(moment: datetime | None) -> int:
+    assert moment is not None  # noqa: S101 - a resolved item has the time
+    since_epoch = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since_epoch.days * 86_400 + since_epoch.seconds) * 1_000_000 + since_epoch.microseconds
+
+
+def _moment(microseconds: int) -> datetime:
+    seconds, rest = divmod(microseconds, 1_000_000)
+    try:
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    except (OverflowError, OSError) as error:
+        raise ValueError(microseconds) from error

@@ -1,0 +1,54 @@
+"""Who may do what: three groups that every `migrate` completes with the product's permissions.
+
+A group of your own may mix them differently; these three are the product's.
+"""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, Permission
+from django.db import connections
+from django.db.models import Q
+
+ROLES: dict[str, tuple[str, ...]] = {
+    # Works in the review queue, has no business in the admin.
+    "reviewer": ("reviews.review_items", "reviews.decide_items"),
+    # Configures senders and keys, reads all evidence; a superuser makes accounts.
+    "admin": (
+        "reviews.review_items",
+        "reviews.decide_items",
+        "reviews.view_decision",
+        "reports.view_pendingreport",
+        "reports.view_judgedsafereport",
+        "reports.view_item",
+        "reports.view_auditentry",
+        "reports.view_sender",
+        "reports.add_sender",
+        "reports.change_sender",
+        "reports.view_apikey",
+        "reports.change_apikey",
+        "classifier.view_policyversion",
+    ),
+    # Sees what waits and why, and the configuration; decides nothing.
+    "operator": (
+        "reviews.review_items",
+        "reports.view_pendingreport",
+        "reports.view_judgedsafereport",
+        "reports.view_auditentry",
+        "reports.view_sender",
+        "reports.view_apikey",
+        "classifier.view_policyversion",
+    ),
+}
+
+
+def complete_roles(*, using: str, **_signal: Any) -> None:
+    """Make the groups and give them what they lack. Runs after `migrate`, when permissions exist."""
+    if Group._meta.db_table not in connections[using].introspection.table_names():
+        return  # a partial migrate that has not come to the accounts yet
+    for name, permissions in ROLES.items():
+        group, _made = Group.objects.using(using).get_or_create(name=name)
+        wanted = Q(pk__in=[])
+        for permission in permissions:
+            app, _dot, codename = permission.partition(".")
+            wanted |= Q(content_type__app_label=app, codename=codename)
+        group.permissions.add(*Permission.objects.using(using).filter(wanted))

@@ -1,0 +1,91 @@
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+
+from reports.foreign_text import name_controls, shorten, show_controls
+from reports.models import Severity
+from reports.models.report import FirstReportedText
+from reviews import words
+from reviews.item import current_verdicts
+from reviews.queue import COUNTED_AT_MOST
+
+register = template.Library()
+
+_TONES = {
+    Severity.CRITICAL: "critical",
+    Severity.HIGH: "high",
+    Severity.MEDIUM: "medium",
+    Severity.LOW: "low",
+    Severity.NONE: "",
+}
+
+register.filter("shown", show_controls)
+register.filter("named", name_controls)
+register.filter("verdicts", current_verdicts)
+register.filter("category_name", words.category_name)
+register.filter("rule_sentences", words.rule_sentences)
+register.filter("floor_sentences", words.floor_sentences)
+
+
+@register.filter
+def bounded(count: int) -> str:
+    """A count as people read it: 1,204, or 10,000+."""
+    return f"{COUNTED_AT_MOST:,}+" if count > COUNTED_AT_MOST else f"{count:,}"
+
+
+@register.filter
+def tone(rank: int) -> str:
+    """The style sheet's word for a severity."""
+    return _TONES[Severity(rank)]
+
+
+@register.filter
+def severity_name(rank: int) -> str:
+    return str(Severity(rank).label)
+
+
+@register.simple_tag
+def why_here(list_name: str, report: Any) -> list[str]:
+    """Sentences: why the report stands in the list."""
+    return words.why_here(list_name, report, current_verdicts(report))
+
+
+@register.filter
+def excerpt(text: str | None) -> SafeString:
+    """The start of a report's text, its hidden characters shown."""
+    return show_controls(shorten(text or "", fetched=FirstReportedText.CHARACTERS))
+
+
+@register.filter
+def quoted(text: str, quotes: list[str]) -> SafeString:
+    """A whole text with the machine's verbatim quotes marked."""
+    spans = _spans(text, quotes)
+    if not spans:
+        return show_controls(text)
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [show_controls(text[at:start]), _MARK, show_controls(text[start:end]), _END]
+        at = end
+    return SafeString("".join([*parts, show_controls(text[at:])]))
+
+
+_MARK, _END = SafeString("<mark>"), SafeString("</mark>")
+
+
+def _spans(text: str, quotes: list[str]) -> list[tuple[int, int]]:
+    """Where the quotes stand, merged so that they do not overlap."""
+    found = sorted(
+        (start, start + len(quote))
+        for quote in quotes
+        if quote
+        for start in [text.find(quote)]
+        if start >= 0
+    )
+    merged: list[tuple[int, int]] = []
+    for start, end in found:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

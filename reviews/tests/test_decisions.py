@@ -1,0 +1,218 @@
+"""Deciding: one transaction with its audit row, for what the page showed, never over a newer decision."""
+
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+
+from classifier.models import PolicyVersion
+from reports.models import AuditEntry, Item, Report
+from reports.tests.sending import Client, body_saying
+from reviews.models import Decision
+from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+
+pytestmark = pytest.mark.usefixtures("policy")
+
+
+@pytest.fixture
+def browser(db: None) -> Browser:  # noqa: ARG001
+    return log_in("dana", "reviewer")
+
+
+def read(browser: Browser, report: Report) -> str:
+    return page(browser, f"/review/items/{report.item_id}/")
+
+
+def in_api(client: Client, report: Report) -> Any:
+    return client.get(f"/api/v1/reports/{report.public_id}/").json()
+
+
+def test_a_decision_resolves_the_item_and_leaves_one_audit_row(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    body = body_saying("a threat")
+    reports = [client_of_sender.send(body) for _ in range(2)]
+    for report in reports:
+        judge_threat(report, policy)
+
+    answer = decide(
+        browser,
+        reports[0].item,
+        read(browser, reports[0]),
+        action="remove",
+        category="credible_threat",
+        note="seen before",
+        reason="You threatened someone.",
+    )
+
+    assert answer.status_code == 302
+    assert Item.objects.get().list == Item.List.RESOLVED
+    assert set(Report.objects.values_list("status", flat=True)) == {"resolved"}
+    decision = Decision.objects.get()
+    assert decision.reports.count() == 2
+    entry = AuditEntry.objects.get(action="decided")
+    assert (entry.actor_name, entry.detail["action"]) == ("dana", "remove")
+    assert "seen before" not in str(entry.detail)
+
+
+def test_the_sender_reads_the_decision_but_never_who_decided(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(body_saying("spammy"))
+    decide(
+        browser,
+        report.item,
+        read(browser, report),
+        action="remove",
+        category="spam",
+        note="by dana",
+    )
+
+    seen = in_api(client_of_sender, report)
+
+    assert seen["status"] == "resolved"
+    assert seen["decision"]["action"] == "remove"
+    assert seen["decision"]["category"] == "spam"
+    assert "dana" not in str(seen)
+
+
+def test_a_stale_form_gets_409_with_who_decided_what_and_keeps_the_typed_text(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(body_saying("contested"))
+    seen_before = read(browser, report)
+    omar = log_in("omar", "reviewer")
+    decide(omar, report.item, read(omar, report), action="warn", category="harassment")
+
+    answer = decide(
+        browser,
+        report.item,
+        seen_before,
+        action="remove",
+        category="hate",
+        note="a long note, typed with care",
+    )
+
+    html = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert "<bdi>omar</bdi> decided before you: warn" in html
+    assert "Harassment" in html
+    assert "a long note, typed with care" in html
+    assert Decision.objects.count() == 1
+
+    again = decide(browser, report.item, html, action="remove", category="hate", note="still")
+    assert again.status_code == 302
+    latest = Decision.objects.latest("id")
+    assert latest.overrides is not None
+    assert latest.overrides.reviewer.username == "omar"
+    assert in_api(client_of_sender, report)["decision"]["action"] == "remove"
+
+
+def test_two_people_at_once_leave_one_decision_and_one_409(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(body_saying("contested"))
+    html = read(browser, report)
+
+    answers = [
+        decide(one, report.item, html, action="no_violation").status_code
+        for one in (browser, log_in("omar", "reviewer"))
+    ]
+
+    assert sorted(answers) == [302, 409]
+
+
+def test_reopening_sends_the_item_back_to_review_and_takes_the_decision_out_of_effect(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(body_saying("too harsh"))
+    decide(browser, report.item, read(browser, report), action="suspend", category="hate")
+
+    decide(browser, report.item, read(browser, report), action="reopen")
+
+    assert Item.objects.get().list == Item.List.NEEDS_REVIEW
+    assert in_api(client_of_sender, report)["decision"] is None
+    assert "decided: back to review. It overrides the decision of <bdi>dana</bdi>." in read(
+        browser, report
+    )
+
+
+def test_a_judged_safe_item_can_be_sent_to_review(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(body_saying("not so harmless"))
+    classify(report, policy)
+
+    decide(browser, report.item, read(browser, report), action="reopen")
+
+    assert Item.objects.get().list == Item.List.NEEDS_REVIEW
+
+
+def test_a_report_that_came_after_the_page_was_read_is_not_decided_with_the_others(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    body = body_saying("grows")
+    report = client_of_sender.send(body)
+    html = read(browser, report)
+    later = client_of_sender.send(body)
+
+    decide(browser, report.item, html, action="no_violation")
+
+    later.refresh_from_db()
+    assert later.status == Report.Status.PENDING
+    assert Item.objects.get().list == Item.List.PENDING
+
+
+def test_submit_and_next_opens_the_next_item_of_the_list_it_came_from(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    first = client_of_sender.send(body_saying("I will kill you tomorrow"))
+    second = client_of_sender.send(body_saying("second"))
+    address = f"/review/items/{first.item_id}/?from=pending"
+    html = page(browser, address)
+    fields = {"action": "remove", "category": "credible_threat", "next": ""}
+
+    answer = browser.post(address, {**form_of(html), **fields})
+
+    assert answer["Location"] == f"/review/items/{second.item_id}/?from=pending"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"action": "remove"}, "Choose the category that the content breaks."),
+        ({}, "This field is required."),
+        ({"action": "banish"}, "Select a valid choice."),
+        ({"action": "reopen"}, "Select a valid choice."),
+        ({"action": "no_violation", "reports": "x"}, "The form is broken. Open the item again."),
+        ({"action": "no_violation", "note": "n" * 5_001}, "at most 5000 characters"),
+    ],
+)
+def test_a_form_that_cannot_be_taken_says_what_to_do_and_keeps_the_text(
+    browser: Browser, client_of_sender: Client, fields: dict[str, str], sentence: str
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+
+    answer = decide(
+        browser, report.item, read(browser, report), **{"reason": "typed text", **fields}
+    )
+
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert sentence in html
+    assert "typed text" in html
+    assert not Decision.objects.exists()
+
+
+def test_reports_of_another_item_cannot_be_decided_through_this_one(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    mine, other = (client_of_sender.send(body_saying(text)) for text in ("mine", "other"))
+
+    answer = decide(
+        browser, mine.item, read(browser, mine), action="no_violation", reports=str(other.pk)
+    )
+
+    assert answer.status_code == 404
+    other.refresh_from_db()
+    assert other.status == Report.Status.PENDING

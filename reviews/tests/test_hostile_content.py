@@ -1,0 +1,151 @@
+"""Strings of every origin are foreign: escaped, isolated, their hidden characters shown."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+
+from classifier.models import PolicyVersion
+from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from reports.tests.sending import Client, make_sender, report_body
+from reviews.tests.people import decide, judge_threat, log_in, page
+
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+BIDI = "\u202egpj.exe\u2066"
+EVIL = f"{SCRIPT}{BIDI}"
+
+
+@pytest.fixture
+def browser(db: None) -> Browser:  # noqa: ARG001
+    return log_in("dana", "reviewer")
+
+
+@pytest.mark.parametrize("role", ["reviewer", "superuser"])
+def test_nothing_that_anybody_wrote_runs_or_leaks_its_direction(
+    client_of_sender: Client, policy: PolicyVersion, role: str
+) -> None:
+    """Item, reporter, messages, comment, the model's words, notes, reasons and names."""
+    message = {"id": EVIL, "author_id": EVIL, "text": EVIL, "reported": True}
+    body = report_body(
+        item={"type": EVIL, "id": EVIL, "author_id": EVIL, "url": "https://x.example/?<script>"},
+        reporter={"id": EVIL},
+        comment=EVIL,
+        messages=[message],
+        metadata={EVIL: EVIL},
+    )
+    report = client_of_sender.send(body)
+    judge_threat(report, policy, summary=EVIL, quotes=[EVIL], served_model=EVIL, rules=[SCRIPT])
+    evil_name = log_in("<script>evil</script>", "reviewer")
+    address = f"/review/items/{report.item_id}/"
+    decide(
+        evil_name,
+        report.item,
+        page(evil_name, address),
+        action="no_violation",
+        note=EVIL,
+        reason=EVIL,
+    )
+    if role == "superuser":
+        browser = Browser()
+        browser.force_login(User.objects.create_superuser("root"))
+        pages = [
+            "/admin/reports/item/",
+            "/admin/reports/auditentry/",
+            "/admin/reviews/decision/",
+            "/admin/classifier/policyversion/1/change/",
+        ]
+    else:
+        browser = log_in("dana", "reviewer")
+        pages = [address, "/review/resolved/"]
+
+    for each in pages:
+        html = page(browser, each)
+        assert "<script>alert" not in html
+        assert "<script>evil" not in html
+        assert "onerror=alert(2)>" not in html.replace("onerror=alert(2)&gt;", "")
+        if role == "reviewer":
+            assert "\u202e" not in html
+            assert "U+202E" in html
+
+
+def test_a_policy_of_hostile_words_is_escaped_too(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    _title, content = read_policy_file(FIRST_POLICY, model="stand-in-not-a-model")
+    content.categories[0]["id"] = "of_our_own"
+    content.categories[0]["name"] = SCRIPT
+    load_policy(title=SCRIPT, content=content, activate=True, actor_name="test")
+    report = client_of_sender.send()
+
+    for address in (f"/review/items/{report.item_id}/", "/review/pending/"):
+        html = page(browser, address)
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;alert(1)" in html
+
+
+def test_every_foreign_text_has_a_direction_of_its_own(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(report_body(comment="تعليق"))
+    judge_threat(report, policy, summary="خلاصة", quotes=[])
+
+    html = page(browser, f"/review/items/{report.item_id}/")
+
+    for text in ("See you at lunch.", "تعليق", "خلاصة"):
+        found = re.search(rf"<(\w+)([^>]*)>{re.escape(text)}", html)
+        assert found is not None
+        assert 'dir="auto"' in found[2]
+    assert "<bdi>m-81</bdi>" in html
+
+
+def test_emoji_families_flags_and_accents_are_never_split_by_an_excerpt(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    family = "👨‍👩‍👧‍👦"
+    for text in (family * 300, "🇱🇧" * 300, "e\u0301\u0323" * 300):
+        report = client_of_sender.send(
+            report_body(
+                item={"type": "message", "id": text[:20]},
+                messages=[{"text": text, "reported": True}],
+            )
+        )
+        found = re.search(
+            rf"items/{report.item_id}/[^>]*>([^<]*) …</a>", page(browser, "/review/pending/")
+        )
+        assert found is not None
+        unit = {"👨": family, "🇱": "🇱🇧", "e": "e\u0301\u0323"}[text[0]]
+        assert found[1] == unit * (len(found[1]) // len(unit))
+
+
+def test_one_broken_row_does_not_take_the_list_down(browser: Browser) -> None:
+    client = make_sender("odd-app")
+    client.send(report_body(messages=[{"text": "fine", "reported": True}]))
+    client.send(
+        report_body(
+            item={"type": "x", "id": "blank"},
+            messages=[{"text": "   ", "reported": True}, {"text": "context"}],
+        )
+    )
+
+    html = page(browser, "/review/pending/")
+
+    assert "fine" in html
+    assert "blank" in html
+
+
+def test_an_error_never_looks_like_an_empty_list(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    """A database that fails gives the page for errors, which says that it is none."""
+    from django.db import connection  # noqa: PLC0415
+
+    client_of_sender.send()
+    browser.raise_request_exception = False
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL search_path TO nowhere")
+
+    answer = browser.get("/review/pending/")
+
+    assert answer.status_code == 500
+    assert "not an empty list" in answer.content.decode()

@@ -1,0 +1,20 @@
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path, re_path
+from django.views.generic import RedirectView
+from django.views.i18n import set_language
+
+from reviews.lanes import BY_SLUG
+from reviews.views import show_item, show_list, start
+
+SLUGS = "|".join(BY_SLUG)
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="review-home")),
+    path("review/", RedirectView.as_view(url="/review/needs-review/"), name="review-home"),
+    re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
+    re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
+    path("review/items/<int:item_id>/", show_item, name="review-item"),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", set_language, name="set-language"),
+]
