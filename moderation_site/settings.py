@@ -202,7 +202,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
     )
 ]
-LOGIN_URL = "admin:login"
+LOGIN_URL = LOGOUT_REDIRECT_URL = "login"
+LOGIN_REDIRECT_URL = "review-home"
 
 # --- The senders' API -----------------------------------------------------------------------------
 

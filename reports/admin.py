@@ -36,11 +36,6 @@ if TYPE_CHECKING:  # generic for the type checker only
 else:
     AnyModelAdmin = admin.ModelAdmin
 
-WAITING = {
-    Waiting.WAITING_FOR_WORKER: _("Waits for a worker."),
-    Waiting.BEING_CLASSIFIED: _("A model is reading it now."),
-}
-
 
 class ReadOnly:
     """Evidence: nobody adds, changes or deletes it here, superusers included."""
@@ -97,9 +92,6 @@ class ReportAdmin(EvidenceAdmin):
         "conversation",
         "machine",
     )
-
-    class Media:
-        css = {"all": ["reports/lists.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         chosen: QuerySet[Report] = super().get_queryset(request)
@@ -202,8 +194,10 @@ def current_of(report: Report) -> list[Any]:
 def waiting_sentence(report: Report) -> Any:
     """Why a pending report waits, in words; blank for any other report."""
     reason = waiting_reason(report)
-    if reason is None or reason in WAITING:
-        return WAITING[Waiting(reason)] if reason else ""
+    if reason is None:
+        return ""
+    if reason in Waiting.values:
+        return Waiting(reason).label
     job = max(report.jobs.all(), key=lambda each: each.policy_version_id)
     return job.get_reason_display()
 

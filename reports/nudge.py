@@ -45,6 +45,7 @@ class _Publisher:
         return True
 
     def _run(self) -> None:
+        self._warm_up()
         while True:
             report_id, lane = self.waiting.get()
             if time.monotonic() < self.resume_at:
@@ -59,6 +60,14 @@ class _Publisher:
                     type(error).__name__,
                 )
 
+    def _warm_up(self) -> None:
+        """Connect before the first nudge, which otherwise waits a second for it."""
+        try:
+            with current_app.producer_pool.acquire(block=True) as producer:
+                producer.connection.ensure_connection(max_retries=1)
+        except Exception as error:  # noqa: BLE001 - the first publish will say more
+            log.info("the broker does not answer yet (%s)", type(error).__name__)
+
 
 _lock = threading.Lock()
 _publisher: _Publisher | None = None
@@ -66,6 +75,11 @@ _publisher: _Publisher | None = None
 
 def nudge(*, report_id: int, lane: Lane) -> bool:
     """Hand over a hint and return at once; False when it was dropped because the queue is full."""
+    return start_publisher().offer(report_id, lane)
+
+
+def start_publisher() -> _Publisher:
+    """The publisher of this process; a web process starts it before its first request."""
     global _publisher  # noqa: PLW0603 - one thread a process
     publisher = _publisher
     if publisher is None or publisher.pid != os.getpid():
@@ -73,7 +87,7 @@ def nudge(*, report_id: int, lane: Lane) -> bool:
             publisher = _publisher
             if publisher is None or publisher.pid != os.getpid():
                 publisher = _publisher = _Publisher()
-    return publisher.offer(report_id, lane)
+    return publisher
 
 
 def publish(*, report_id: int, lane: Lane) -> None:

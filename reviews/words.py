@@ -28,8 +28,7 @@ CATEGORY_NAMES: "dict[str, StrOrPromise]" = {
     "none": gettext_lazy("No violation"),
 }
 WAITING: "dict[str, StrOrPromise]" = {
-    Waiting.WAITING_FOR_WORKER: gettext_lazy("It waits for a worker."),
-    Waiting.BEING_CLASSIFIED: gettext_lazy("A model is reading it now."),
+    **dict(Waiting.choices),
     **dict(WaitingReason.choices),
 }
 FLOOR: "dict[str, StrOrPromise]" = {

@@ -1,21 +1,22 @@
 """What a sender reads of its report: no reviewer's name, only decisions in effect."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from reports.models import Report
 
 
-class Waiting(StrEnum):
+class Waiting(models.TextChoices):
     """Why a report is pending while nothing went wrong; other reasons come from its job."""
 
-    WAITING_FOR_WORKER = "waiting_for_worker"
-    BEING_CLASSIFIED = "being_classified"
+    WAITING_FOR_WORKER = "waiting_for_worker", _("It waits for a worker.")
+    BEING_CLASSIFIED = "being_classified", _("A model is reading it now.")
 
 
 class ClassificationOut(BaseModel):

@@ -1,0 +1,137 @@
+"""axe-core finds no violation of WCAG 2.2 A and AA: every page, both languages, light and dark."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client as HttpClient
+from playwright.sync_api import Browser, Page
+
+from classifier.models import Job, PolicyVersion, WaitingReason
+from reports.tests.sending import body_saying, make_sender
+from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
+from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+
+pytestmark = [
+    pytest.mark.skipif(FOUND is None, reason=MISSING),
+    pytest.mark.django_db(transaction=True),
+]
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+
+
+def axe_source() -> str:
+    found = find_spec("axe_playwright_python")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).with_name("axe.min.js").read_text()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    # Playwright's loop runs in this thread, where the tests also use the database.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with chromium() as running:
+        yield running
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+def violations(shown: Page, complaints: list[str]) -> list[str]:
+    """What axe finds on the page as it stands, and what the browser complained of before."""
+    found = [*complaints]
+    shown.evaluate(axe_source())
+    result: dict[str, Any] = shown.evaluate(
+        "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
+    )
+    assert result["passes"], "axe looked at nothing"
+    complaints.clear()  # axe tries inline styles of its own, which the policy refuses
+    found += [
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in result["violations"]
+        for node in each["nodes"]
+    ]
+    return found
+
+
+def furnish(policy: PolicyVersion) -> dict[str, str]:
+    """Items in every list; the addresses of the pages to look at."""
+    client = make_sender("chat-app")
+    pending = client.send(body_saying("I know where you park. \u202e"))
+    Job.objects.create(
+        report=pending, policy_version=policy, reason=WaitingReason.MODEL_REFUSED, parked=True
+    )
+    late = make_sender("slow-app", budget_seconds=0.001).send(
+        body_saying("ربحت جائزة!", language="ar")
+    )
+    threat = client.send(body_saying("I will kill you tomorrow"))
+    judge_threat(threat, policy, quotes=["kill you"])
+    safe = client.send(body_saying("Lunch at noon?"))
+    classify(safe, policy)
+    decided = client.send(body_saying("decided"))
+    dana = log_in("dana", "reviewer")
+    html = page(dana, f"/review/items/{decided.item_id}/")
+    decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
+    return {
+        "pending": "/review/pending/",
+        "needs review": "/review/needs-review/",
+        "judged safe": "/review/safe/",
+        "resolved": "/review/resolved/",
+        "nothing found": "/review/safe/?language=tlh",
+        "pending item": f"/review/items/{late.item_id}/",
+        "item in review": f"/review/items/{threat.item_id}/",
+        "safe item": f"/review/items/{safe.item_id}/",
+        "decided item": f"/review/items/{decided.item_id}/",
+        "no such page": "/review/items/999999/",
+        "front page of the admin": "/admin/",
+        "pending in the admin": "/admin/reports/pendingreport/",
+        "safe in the admin": "/admin/reports/judgedsafereport/",
+        "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_no_page_violates_the_guidelines(
+    browser: Browser, live_server: Any, policy: PolicyVersion, language: str, scheme: str
+) -> None:
+    addresses = furnish(policy)
+    user = User.objects.create_superuser("root")
+    session = HttpClient()
+    session.force_login(user)
+    context, complaints = open_context(browser, live_server.url, color_scheme=scheme)
+    name = settings.LANGUAGE_COOKIE_NAME
+    context.add_cookies([{"name": name, "value": language, "url": live_server.url}])
+    shown = context.new_page()
+    found: dict[str, list[str]] = {}
+    shown.goto("/login/")
+    found["log in"] = violations(shown, complaints)
+    cookie = session.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}]
+    )
+    for title, address in addresses.items():
+        shown.goto(address)
+        assert shown.locator("html").get_attribute("lang") == language
+        found[title] = violations(shown, complaints)
+    # A form that was refused, and one that came too late.
+    shown.goto(addresses["item in review"])
+    seen = form_of(" ".join(shown.content().split()))
+    shown.locator("input[name=action][value=remove]").check()
+    shown.locator("button[name=stay]").click()
+    found["refused form"] = violations(shown, complaints)
+    item = int(addresses["item in review"].split("/")[3])
+    log_in("omar", "reviewer").post(
+        f"/review/items/{item}/", {**seen, "action": "no_violation", "stay": ""}
+    )
+    shown.locator("input[name=action][value=no_violation]").check()
+    shown.locator("button[name=stay]").click()
+    assert shown.locator("#stale").count() == 1
+    found["stale form"] = violations(shown, complaints)
+    context.close()
+
+    lines = [f"{title}: {each}" for title, every in found.items() for each in every]
+    assert not lines, "\n".join(lines)
