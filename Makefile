@@ -14,8 +14,10 @@ PRODUCTION = env ENVIRONMENT=production SECRET_KEY=$(SECRET) EVIDENCE_KEY=$(SECR
 	ALLOWED_HOSTS=moderation.example DATABASE_URL='$(NOWHERE)' REDIS_URL=redis://none.invalid/0 \
 	OPENAI_BASE_URL=https://model.example/v1 OPENAI_API_KEY=$(SECRET) MODEL=none
 
+DEVELOPMENT = env ENVIRONMENT=development DATABASE_URL='$(NOWHERE)'
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lock clean
+.PHONY: help demo test check browser-test messages screenshots lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
@@ -43,6 +45,21 @@ check: .venv/.installed-dev ## lint, types, import direction, migrations, deploy
 	@mkdir -p .local
 	$(PY) manage.py spectacular --validate --fail-on-warn --file .local/openapi.yaml
 	$(PY) -m openapi_spec_validator .local/openapi.yaml
+
+browser-test: .venv/.installed-dev ## the tests in headless Chromium; installs it on Debian
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || { command -v apt-get >/dev/null && \
+		$$([ "$$(id -u)" = 0 ] || echo sudo) sh -c \
+		'apt-get update -qq && apt-get install -y -qq chromium fonts-noto-core'; } || { \
+		echo "no Chromium: install it, or name one with CHROMIUM=/path"; exit 1; }
+	@exec $(PY) -m pytest reviews/tests/test_in_the_browser.py reviews/tests/test_accessibility.py
+
+messages: .venv/.installed-dev ## bring the Arabic catalogue up to date and compile it (needs gettext)
+	$(DEVELOPMENT) $(PY) manage.py makemessages -l ar --no-location --no-wrap \
+		-i '.venv*' -i dev -i '*/tests/*' -i .local
+	$(PY) -c 'from babel.messages.frontend import main; main()' compile -D django -d locale
+
+screenshots: .venv/.installed-dev ## pictures of the pages into docs/screenshots (needs Chromium)
+	@exec $(PY) -m dev.screenshots
 
 lock: .venv-lock/.created ## write requirements*.txt anew (UPGRADE=1: with newer versions)
 	$(COMPILE) -o requirements.txt requirements.in

@@ -156,6 +156,12 @@ class Supervisor:
         self._running.clear()
         self._stop(processes, hurry=hurry)
 
+    def stop_one(self, name: str) -> None:
+        """The same for one of them; it is not started again."""
+        process = self._running.pop(name).process
+        if process is not None:
+            self._stop([process])
+
     def _stop(
         self,
         processes: list[subprocess.Popen[bytes]],

@@ -77,7 +77,7 @@ class DecisionForm(forms.Form):
         ]
         for name, choices in (
             ("action", actions),
-            ("category", [("", _("none")), *_categories(policy)]),
+            ("category", [("", _("choose")), *_categories(policy)]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above

@@ -19,18 +19,19 @@ class Lane:
     slug: str
     title: "StrOrPromise"
     says: "StrOrPromise"
+    order: "StrOrPromise"
     empty: "StrOrPromise"
     tone: str
 
 
+SEVERE_FIRST = _("Most severe first, then oldest.")
 LANES = (
     Lane(
         Item.List.PENDING,
         "pending",
         _("Pending"),
-        _(
-            "Nothing has judged these yet. None of them counts as safe. Most severe first, then oldest."
-        ),
+        _("Nothing has judged these yet. None of them counts as safe."),
+        SEVERE_FIRST,
         _("Nothing is pending: every report has its verdict."),
         "pending",
     ),
@@ -38,7 +39,8 @@ LANES = (
         Item.List.NEEDS_REVIEW,
         "needs-review",
         _("Needs review"),
-        _("A model has answered and the rules want a person. Most severe first, then oldest."),
+        _("A model has answered and the rules want a person."),
+        SEVERE_FIRST,
         _("Nothing needs review."),
         "critical",
     ),
@@ -47,6 +49,7 @@ LANES = (
         "safe",
         _("Judged safe"),
         _("A machine judged these safe. No person has looked at them."),
+        SEVERE_FIRST,
         _("No report was judged safe."),
         "safe",
     ),
@@ -54,7 +57,8 @@ LANES = (
         Item.List.RESOLVED,
         "resolved",
         _("Resolved"),
-        _("People have decided these. The latest first."),
+        _("People have decided these."),
+        _("The latest first."),
         _("Nothing is resolved yet."),
         "",
     ),

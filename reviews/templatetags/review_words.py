@@ -1,11 +1,16 @@
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext
 
 from reports.foreign_text import name_controls, shorten, show_controls
 from reports.models import Severity
 from reports.models.report import FirstReportedText
+from reports.submission import read_moment
 from reviews import words
 from reviews.item import current_verdicts
 from reviews.queue import COUNTED_AT_MOST
@@ -43,6 +48,20 @@ def tone(rank: int) -> str:
 @register.filter
 def severity_name(rank: int) -> str:
     return str(Severity(rank).label)
+
+
+@register.filter
+def waited(since: datetime) -> str:
+    """How long an item has waited, in words."""
+    if timezone.now() - since < timedelta(minutes=1):
+        return gettext("under a minute")
+    return timesince(since)
+
+
+@register.filter
+def moment(value: str) -> datetime:
+    """A sender's RFC 3339 text as a time that the page writes in the reader's way."""
+    return read_moment(value)
 
 
 @register.simple_tag

@@ -1,0 +1,137 @@
+"""Pictures of the pages, as they stand: `python -m dev.screenshots` writes docs/screenshots/*.png.
+
+Starts its own installation with the sample reports, lets a reviewer decide a few, and opens the
+pages in headless Chromium. Exit: 0 written, 1 something is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import sync_playwright
+
+from dev import programs
+from dev.deliver import deliver
+from dev.errors import DevError
+from dev.home import open_throwaway_home
+from dev.processes import Interrupted, Interruption, Supervisor, free_port, wait_until
+from dev.product import start_product
+from dev.samples import sample_reports
+from dev.services import start_services_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+TARGET = programs.ROOT / "docs" / "screenshots"
+SIZE = {"width": 1280, "height": 800}
+DECISIONS = 5
+
+
+def main() -> int:
+    from reviews.tests.chromium import FLAGS, FOUND, MISSING  # noqa: PLC0415  one place knows how
+
+    try:
+        if FOUND is None:
+            sys.stderr.write(f"screenshots: {MISSING}\n")
+            return 1
+        with_pages(FOUND, FLAGS)
+    except DevError as error:
+        sys.stderr.write(f"screenshots: {error}\n")
+        return 1
+    except Interrupted:
+        return 130
+    return 0
+
+
+def with_pages(chromium: str, flags: list[str]) -> None:
+    """Start everything, take the pictures, stop everything."""
+    interruption = Interruption()
+    home = open_throwaway_home()
+    try:
+        services = start_services_in(home, say=say)
+        supervisor = Supervisor(home, say=say)
+        try:
+            port = free_port()
+            product = start_product(
+                services, supervisor, port=port, say=say, check=interruption.check
+            )
+            url = f"http://127.0.0.1:{port}"
+            bodies = (json.dumps(body).encode() for body in sample_reports(204))
+            deliver(bodies, url=url, key=product.accounts["key"])
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+                page = browser.new_page(base_url=url, viewport=SIZE)
+                log_in(page, product.accounts["passwords"]["reviewer"])
+                wait_until(
+                    lambda: "Nothing is pending" in _text(page, "/review/pending/"),
+                    seconds=60,
+                    what="reports stayed pending",
+                    check=interruption.check,
+                )
+                decide(page)
+                # What arrives while no worker runs shows the pending list as it is on a bad day.
+                supervisor.stop_one("worker-live")
+                late = (json.dumps(body).encode() for body in list(sample_reports(216))[204:])
+                deliver(late, url=url, key=product.accounts["key"])
+                take_all(page)
+                browser.close()
+        finally:
+            supervisor.stop()
+            services.stop()
+    finally:
+        home.close()
+
+
+def log_in(page: Page, password: str) -> None:
+    page.goto("/login/")
+    page.locator("input[name=username]").fill("reviewer")
+    page.locator("input[name=password]").fill(password)
+    page.get_by_role("button", name="Log in", exact=True).click()
+
+
+def decide(page: Page) -> None:
+    """Work through the top of the list, as a reviewer does."""
+    page.goto("/review/needs-review/start/")
+    for _ in range(DECISIONS):
+        page.get_by_label("remove", exact=True).check()
+        page.get_by_label("Category").select_option(index=1)
+        page.get_by_role("button", name="Submit and next").click()
+
+
+def take_all(page: Page) -> None:
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name, address in (
+        ("needs-review", "/review/needs-review/"),
+        ("pending", "/review/pending/"),
+        ("item", "/review/needs-review/start/"),
+        ("safe", "/review/safe/"),
+        ("resolved", "/review/resolved/"),
+    ):
+        take(page, name, address)
+    page.emulate_media(color_scheme="dark")
+    take(page, "needs-review-dark", "/review/needs-review/")
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("button", name="العربية").click()
+    take(page, "needs-review-arabic", "/review/needs-review/")
+    take(page, "item-arabic", "/review/needs-review/start/?language=ar")
+
+
+def take(page: Page, name: str, address: str) -> None:
+    page.goto(address)
+    page.screenshot(path=TARGET / f"{name}.png")
+    say(f"docs/screenshots/{name}.png")
+
+
+def _text(page: Page, address: str) -> str:
+    page.goto(address)
+    return page.locator("main").inner_text()
+
+
+def say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
