@@ -12,8 +12,13 @@ from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
 from dev.standin.client import Standin
 from dev.standin.server import running_standin
 from reports.tests.sending import Client, make_sender
+from reviews.tests.chromium import FOUND, MISSING
 
 STANDIN_MODEL = "stand-in-not-a-model"
+
+
+def pytest_report_header() -> str:
+    return f"browser tests: {FOUND}" if FOUND else f"browser tests: NOT RUN, {MISSING}"
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,8 @@ from moderation_site.health import alive, metrics, ready
 admin.site.site_header = admin.site.site_title = _("Moderation")
 admin.site.index_title = _("Administration")
 
+handler500 = "moderation_site.errors.unexpected"
+
 urlpatterns = [
     path("", include("reviews.urls")),
     path("admin/", admin.site.urls),

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from reports import lifecycle, triage
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
-from reports.models import Content, Item, Report, Sender
+from reports.models import Content, Report, Sender
 from reports.nudge import Lane, nudge
 from reports.submission import Submission
 
@@ -86,7 +86,9 @@ def _store(
             due_at=Now() + Value(sender.latency_budget),
         )
         report.save(force_insert=True)
-        body = {key: value for key, value in document.items() if key != "reporter"}
+        body = dict(document)
+        if report.reporter_pseudonym:
+            del body["reporter"]  # its id stands in ReporterIdentity only
         Content(report=report, body=body).save(force_insert=True)
         lifecycle.place_item(item_id=item_id)
     report.refresh_from_db()  # the database's own times
@@ -95,14 +97,17 @@ def _store(
 
 def _lock_or_make_item(sender: Sender, submission: Submission) -> int:
     """One statement that makes the item or locks the one that stands."""
-    item = Item(sender=sender, type=submission.item.type, external_id=submission.item.id)
-    Item.objects.bulk_create(
-        [item],
-        update_conflicts=True,
-        unique_fields=["sender", "type", "external_id"],
-        update_fields=["type"],
-    )
-    return item.pk
+    with connection.cursor() as cursor:
+        # The update changes nothing but locks the row, and no key column, which would lock it harder.
+        cursor.execute(
+            "INSERT INTO reports_item AS item (sender_id, type, external_id, list, rank)"
+            " VALUES (%s, %s, %s, 'pending', 0)"
+            " ON CONFLICT ON CONSTRAINT one_item_per_sender_type_and_id"
+            " DO UPDATE SET since = item.since RETURNING id",
+            [sender.pk, submission.item.type, submission.item.id],
+        )
+        item_id: int = cursor.fetchone()[0]
+    return item_id
 
 
 def _remember_reporter(sender: Sender, submission: Submission) -> str:

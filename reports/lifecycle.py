@@ -68,7 +68,7 @@ def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool) -> 
     for report in reports:
         report.status = AFTER_DECISION[report.status, reopen]
     Report.objects.bulk_update(reports, ["status"])
-    place_item(item_id=item_id)
+    place_item(item_id=item_id, decided=True)
 
 
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
@@ -82,19 +82,25 @@ def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
     place_item(item_id=report.item_id)
 
 
-def place_item(*, item_id: int) -> None:
+def place_item(*, item_id: int, decided: bool = False) -> None:
     """Put the item into its one list, by its reports as they stand.
+
+    `decided`: a person has just decided, so it stands first among the resolved.
 
     Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
     since come from its open reports (pending or in review); where none is open, from all of them.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_PLACE, {"item": item_id})
+        cursor.execute(_PLACE, {"item": item_id, "decided": decided})
 
 
 _PLACE = """
 UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since,
-    resolved_at = CASE WHEN placed.list = 'resolved' THEN clock_timestamp() END
+    resolved_at = CASE
+        WHEN placed.list <> 'resolved' THEN NULL
+        WHEN %(decided)s OR resolved_at IS NULL THEN clock_timestamp()
+        ELSE resolved_at
+    END
 FROM (
     SELECT
         CASE

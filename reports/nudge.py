@@ -64,7 +64,8 @@ class _Publisher:
         """Connect before the first nudge, which otherwise waits a second for it."""
         try:
             with current_app.producer_pool.acquire(block=True) as producer:
-                producer.connection.ensure_connection(max_retries=1)
+                if producer.connection is not None:
+                    producer.connection.ensure_connection(max_retries=1)
         except Exception as error:  # noqa: BLE001 - the first publish will say more
             log.info("the broker does not answer yet (%s)", type(error).__name__)
 

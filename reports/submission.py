@@ -9,8 +9,8 @@ import json
 import math
 import re
 import unicodedata
-from datetime import datetime
-from typing import Annotated, Any, NoReturn, Self
+from datetime import UTC, datetime
+from typing import Annotated, Any, NoReturn
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -20,8 +20,8 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    WithJsonSchema,
     field_validator,
-    model_validator,
 )
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -55,7 +55,8 @@ class FieldError(Exception):
     """The body cannot be accepted. `errors` is a list of (field path, what is wrong with it)."""
 
     def __init__(self, errors: list[tuple[str, str]]) -> None:
-        super().__init__("; ".join(f"{field}: {reason}" for field, reason in errors))
+        sentences = [f"{field}: {reason}".removeprefix(": ") for field, reason in errors]
+        super().__init__("; ".join(sentences))
         self.errors = errors
 
 
@@ -116,9 +117,9 @@ class Submission(Part):
     item: SubmittedItem
     reporter: SubmittedReporter | None = None
     # A plain Literal would hide the field case that "" is refused by name.
-    reason: str | None = Field(
-        None, json_schema_extra={"enum": [*Reason.values, None]}, description="Your form's reason."
-    )
+    reason: Annotated[
+        str | None, WithJsonSchema({"type": ["string", "null"], "enum": [*Reason.values, None]})
+    ] = Field(None, description="Your form's reason.")
     comment: Annotated[str, StringConstraints(max_length=5_000)] | None = Field(
         None, description="What the reporter wrote."
     )
@@ -142,11 +143,12 @@ class Submission(Part):
                 raise ValueError(f"has {size} bytes as JSON; the limit is {MAX_METADATA_BYTES}")
         return value
 
-    @model_validator(mode="after")
-    def _has_text(self) -> Self:
-        if not any(message.text.strip() for message in self.messages):
-            raise ValueError("messages: at least one needs text")
-        return self
+    @field_validator("messages")
+    @classmethod
+    def _have_text(cls, value: list[SubmittedMessage]) -> list[SubmittedMessage]:
+        if not any(message.text.strip() for message in value):
+            raise ValueError("at least one needs text")
+        return value
 
     def reported_messages(self) -> list[SubmittedMessage]:
         """What the report is about: the marked messages, or all where none is marked."""
@@ -177,7 +179,7 @@ def parse_json(raw: bytes) -> Any:
         raise FieldError([("", f"is not JSON: {error.msg} at character {error.pos}")]) from None
     except RecursionError:
         raise FieldError([("", f"is nested more than {MAX_DEPTH} levels deep")]) from None
-    _check_strings(document, "", 0)
+    _check_strings(document, ())
     return document
 
 
@@ -190,20 +192,21 @@ def read_submission(document: Any) -> Submission:
     except ValidationError as error:
         raise FieldError(
             [
-                (".".join(str(step) for step in each["loc"]), _in_words(each["type"], each["msg"]))
+                (_field(each["loc"]), _in_words(each["type"], each["msg"]))
                 for each in error.errors(include_url=False, include_context=False)
             ]
         ) from None
 
 
 def read_moment(value: str) -> datetime:
-    """An RFC 3339 date and time with a zone; `ValueError` with a sentence otherwise."""
+    """An RFC 3339 date and time with a zone, in UTC; `ValueError` with a sentence otherwise."""
     wrong = "must be a date and time with a zone, such as 2026-11-01T10:00:00Z"
     if not _DATE_TIME.fullmatch(value):
         raise ValueError(wrong)
     try:
-        return datetime.fromisoformat(value)
-    except ValueError:
+        # PostgreSQL takes no offset of 16 hours or more; 9999-12-31 may have no moment in UTC.
+        return datetime.fromisoformat(value.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise ValueError(wrong) from None
 
 
@@ -220,7 +223,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise FieldError([(key, "stands twice in one object")])
+            # The key itself may be what no answer can hold.
+            raise FieldError([(_UNSTORABLE.sub("\ufffd", key), "stands twice in one object")])
         found[key] = value
     return found
 
@@ -242,21 +246,26 @@ def _short_int(digits: str) -> int:
     return int(digits)
 
 
-def _check_strings(value: Any, path: str, depth: int) -> None:
+def _check_strings(value: Any, path: tuple[str | int, ...]) -> None:
     """Refuse what `jsonb` and `text` cannot hold, naming the field and the position."""
-    if depth > MAX_DEPTH:
-        raise FieldError([(path, f"is nested more than {MAX_DEPTH} levels deep")])
+    # The path is joined for an error only: a long key above a long list would cost seconds.
+    if len(path) > MAX_DEPTH:
+        raise FieldError([(_field(path), f"is nested more than {MAX_DEPTH} levels deep")])
     if isinstance(value, str):
         if found := _UNSTORABLE.search(value):
             name = "NUL" if found[0] == "\0" else "half of a surrogate pair"
-            raise FieldError([(path, f"holds {name} at character {found.start()}")])
+            raise FieldError([(_field(path), f"holds {name} at character {found.start()}")])
     elif isinstance(value, dict):
         for key, each in value.items():
-            _check_strings(key, f"{path}.(key)".lstrip("."), depth)
-            _check_strings(each, f"{path}.{key}".lstrip("."), depth + 1)
+            _check_strings(key, (*path, "(key)"))
+            _check_strings(each, (*path, key))
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            _check_strings(each, f"{path}.{index}".lstrip("."), depth + 1)
+            _check_strings(each, (*path, index))
+
+
+def _field(path: tuple[str | int, ...]) -> str:
+    return ".".join(str(step) for step in path)
 
 
 _SCRIPTS = {"ARABIC": "Arab", "LATIN": "Latn", "CYRILLIC": "Cyrl", "HEBREW": "Hebr",

@@ -1,11 +1,15 @@
 """Probes and figures tell states and counts, never content."""
 
+import json
+
 import pytest
 from django.test import Client as Browser
+from django.test import RequestFactory
 from django.utils import timezone
 
 from classifier.models import Heartbeat, Job, PolicyVersion, WaitingReason
 from classifier.sweep import HEARTBEAT
+from moderation_site.errors import unexpected
 from reports.tests.sending import Client, body_saying
 
 
@@ -57,3 +61,15 @@ def test_pages_carry_the_strict_content_security_policy(db: None) -> None:  # no
         policy = Browser().get(address)["Content-Security-Policy"]
         assert "default-src 'self'" in policy
         assert "unsafe" not in policy
+
+
+def test_an_unexpected_error_is_a_problem_for_programs_and_a_page_for_people(db: None) -> None:  # noqa: ARG001
+    made = RequestFactory()
+
+    for_programs = unexpected(made.get("/api/v1/reports/"))
+    for_people = unexpected(made.get("/review/pending/"))
+
+    assert for_programs["Content-Type"] == "application/problem+json"
+    assert json.loads(for_programs.content)["code"] == "internal_error"
+    assert "not an empty list" in for_people.content.decode()
+    assert (for_programs.status_code, for_people.status_code) == (500, 500)

@@ -3,6 +3,7 @@ from typing import IO, Any
 
 from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 from reports.submission import MAX_BODY_BYTES, parse_json
 
@@ -17,6 +18,12 @@ class LengthRequired(APIException):
     status_code = 411
     default_detail = "Send the body with a Content-Length, not chunked."
     default_code = "length_required"
+
+
+def require_length(request: Request) -> None:
+    """Refuse a chunked body, which DRF would take for an empty one and never parse."""
+    if "Transfer-Encoding" in request.headers and not request.headers.get("Content-Length"):
+        raise LengthRequired
 
 
 class StrictJSONParser(BaseParser):
@@ -34,8 +41,6 @@ class StrictJSONParser(BaseParser):
         charset = (media_type or "").lower().partition("charset=")[2].strip(' "')
         if charset not in ("", "utf-8", "utf8"):
             raise UnsupportedMediaType(media_type or "")
-        if not headers.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in headers:
-            raise LengthRequired
         if int(headers.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
             raise BodyTooLarge
         return parse_json(stream.read(MAX_BODY_BYTES + 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel, Field
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
@@ -60,7 +61,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
     match error:
         case FieldError():
             body = problem(
-                status=400, code="invalid", detail=f"The body was refused: {error}.",
+                status=400, code="invalid", detail=f"The request was refused: {error}.",
                 errors=error.errors,
             )  # fmt: skip
         case IdempotencyKeyReusedError():
@@ -97,7 +98,18 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
     return Response(body, status=body["status"], headers=headers, content_type=MEDIA_TYPE)
 
 
+@csrf_exempt  # a mistyped address must not answer with Django's page about cookies
 def unknown_address(request: HttpRequest, rest: str = "") -> JsonResponse:  # noqa: ARG001
     """404 for every address below /api/ that is none of ours."""
     body = problem(status=404, code="not_found", detail="There is no such address.")
     return JsonResponse(body, status=404, content_type=MEDIA_TYPE)
+
+
+def internal_error() -> JsonResponse:
+    """500 for what nobody foresaw. The request may be sent again under the same key."""
+    body = problem(
+        status=500,
+        code="internal_error",
+        detail="This is an error of ours. Send it again under the same Idempotency-Key.",
+    )
+    return JsonResponse(body, status=500, content_type=MEDIA_TYPE)

@@ -6,13 +6,15 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from reports.api.authentication import sender_of
-from reports.api.presentation import ReportOut, present_report
+from reports.api.parsing import require_length
+from reports.api.presentation import ReportOut, ReportsPageOut, present_report
 from reports.api.problems import Problem
 from reports.intake import accept_report
 from reports.models import Report
@@ -29,6 +31,13 @@ _KEY = OpenApiParameter(
     required=True,
     description="1 to 255 visible ASCII characters; the same key with the same body is the same "
     "report. One pair of quotes is stripped.",
+)
+_RETRY_AFTER = OpenApiParameter(
+    "Retry-After",
+    int,
+    OpenApiParameter.HEADER,
+    response=[429, 503],
+    description="Seconds to wait before the same request is sent again.",
 )
 
 
@@ -50,6 +59,16 @@ class ReportsPage(CursorPagination):
     page_size = 100
     ordering = ("received_at", "id")
 
+    def decode_cursor(self, request: Request) -> Any:
+        """The place in the list, or None for its start; `FieldError` for what we never gave out."""
+        try:
+            cursor = super().decode_cursor(request)
+            if cursor is not None and cursor.position is not None:
+                read_moment(str(cursor.position))
+        except (NotFound, ValueError):
+            raise FieldError([("cursor", "is not one that we gave out")]) from None
+        return cursor
+
 
 class ReportsView(APIView):
     pagination_class: ClassVar = ReportsPage
@@ -61,6 +80,7 @@ class ReportsView(APIView):
             _KEY,
             OpenApiParameter("Location", str, OpenApiParameter.HEADER, response=[200, 202]),
             OpenApiParameter("Idempotency-Replayed", str, OpenApiParameter.HEADER, response=[200]),
+            _RETRY_AFTER,
         ],
         request=Submission,
         responses={
@@ -72,6 +92,7 @@ class ReportsView(APIView):
     )
     def post(self, request: Request) -> Response:
         """202: stored now. 200: the same key and body came before; the report as it is now."""
+        require_length(request)
         document: Any = request.data
         key = read_idempotency_key(request)
         accepted = accept_report(
@@ -80,7 +101,7 @@ class ReportsView(APIView):
             document=document,
             submission=read_submission(document),
         )
-        report = Report.objects.with_outcome().get(pk=accepted.report.pk)
+        report = Report.objects.with_decisions().get(pk=accepted.report.pk)
         headers = {"Location": reverse("report", args=[report.public_id])}
         if not accepted.created:
             headers["Idempotency-Replayed"] = "true"
@@ -96,8 +117,9 @@ class ReportsView(APIView):
             OpenApiParameter("item_type", str),
             OpenApiParameter("received_after", OpenApiTypes.DATETIME),
             OpenApiParameter("cursor", str, description="From `next` or `previous`."),
+            _RETRY_AFTER,
         ],
-        responses={(200, "application/json"): ReportOut, **_PROBLEM},
+        responses={(200, "application/json"): ReportsPageOut, **_PROBLEM},
     )
     def get(self, request: Request) -> Response:
         """Pages of 100; follow `next`."""
@@ -108,7 +130,7 @@ class ReportsView(APIView):
 
 def _wanted(request: Request) -> Any:
     """The sender's reports, narrowed by the address; raises `FieldError` for a wrong value."""
-    wanted = Report.objects.filter(sender=sender_of(request)).with_outcome()
+    wanted = Report.objects.filter(sender=sender_of(request)).with_decisions()
     asked = request.query_params
     if unknown := set(asked) - {"status", "item_type", "received_after", "cursor"}:
         raise FieldError([(name, "is not a known parameter") for name in sorted(unknown)])
@@ -135,6 +157,7 @@ class ReportView(APIView):
     @extend_schema(
         operation_id="read_report",
         summary="Read one report",
+        parameters=[_RETRY_AFTER],
         responses={
             (200, "application/json"): ReportOut,
             **_PROBLEM,
@@ -143,5 +166,5 @@ class ReportView(APIView):
     )
     def get(self, request: Request, public_id: UUID) -> Response:
         """Another sender's id is a 404."""
-        mine = Report.objects.with_outcome().filter(sender=sender_of(request))
+        mine = Report.objects.with_decisions().filter(sender=sender_of(request))
         return Response(present_report(get_object_or_404(mine, public_id=public_id)))

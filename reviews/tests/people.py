@@ -4,11 +4,13 @@ import re
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.db import connection, transaction
 from django.test import Client as Browser
 
 from classifier.models import Classification, PolicyVersion
 from reports import lifecycle
 from reports.models import Item, Report, Severity
+from reports.tests.sending import Client
 
 
 def log_in(name: str, *roles: str) -> Browser:
@@ -22,8 +24,6 @@ def log_in(name: str, *roles: str) -> Browser:
 
 def classify(report: Report, policy: PolicyVersion, **changes: Any) -> Classification:
     """Write a verdict as recording would, without asking a model."""
-    from django.db import transaction  # noqa: PLC0415
-
     values: dict[str, Any] = {
         "category": "none",
         "confidence": 0.93,
@@ -80,3 +80,51 @@ def form_of(html: str) -> dict[str, str]:
 def decide(browser: Browser, item: Item, html: str, **values: str) -> Any:
     """Submit the decision form of a page that was read before."""
     return browser.post(f"/review/items/{item.pk}/", {**form_of(html), "stay": "", **values})
+
+
+def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) -> None:
+    """Write so many items with one report each into a list, by SQL; much faster than the API."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        User.objects.get_or_create(username="filler")
+        for statement in _FILL:
+            cursor.execute(
+                statement,
+                {
+                    "count": count,
+                    "status": status,
+                    "sender": client.sender.pk,
+                    "version": policy.number,
+                    "judged": status in {"needs_review", "judged_safe"},
+                    "resolved": status == "resolved",
+                },
+            )
+
+
+_FILL = (
+    """INSERT INTO reports_item (sender_id, type, external_id, list, rank, since, resolved_at)
+    SELECT %(sender)s, 'post', 'bulk-' || n, %(status)s, n %% 5, now() - n * interval '1 second',
+        CASE WHEN %(resolved)s THEN now() - n * interval '1 second' END
+    FROM generate_series(1, %(count)s) AS n""",
+    """INSERT INTO reports_report (public_id, sender_id, item_id, idempotency_key, fingerprint,
+        fingerprint_version, likely_retry, status, floor, floor_rules, rank, reason,
+        reporter_pseudonym, language, received_at, due_at)
+    SELECT gen_random_uuid(), sender_id, id, external_id, '\\x00', 1, false, %(status)s, 0, '[]',
+        rank, 'spam', '', 'en', since, since + interval '5 minutes'
+    FROM reports_item WHERE external_id LIKE 'bulk-%%' AND sender_id = %(sender)s""",
+    """INSERT INTO reports_content (report_id, body)
+    SELECT id, jsonb_build_object('item', jsonb_build_object('type', 'post', 'id', idempotency_key),
+        'messages', jsonb_build_array(jsonb_build_object('text', 'bulk', 'reported', true)))
+    FROM reports_report WHERE idempotency_key LIKE 'bulk-%%' AND sender_id = %(sender)s""",
+    """INSERT INTO classifier_classification (report_id, policy_version_id, superseded, category,
+        confidence, summary, quotes, severity, safe, rules, served_model, model_seconds, answer_hash)
+    SELECT id, %(version)s, false, 'none', 0.9, 'bulk', '[]', 0, true, '[]', 'model', 1, ''
+    FROM reports_report WHERE idempotency_key LIKE 'bulk-%%' AND sender_id = %(sender)s AND %(judged)s""",
+    """WITH decided AS (
+        INSERT INTO reviews_decision (item_id, reviewer_id, action, category, note, reason, effective_at)
+        SELECT id, (SELECT id FROM auth_user WHERE username = 'filler'), 'no_violation', '', '', '', now()
+        FROM reports_item WHERE external_id LIKE 'bulk-%%' AND sender_id = %(sender)s AND %(resolved)s
+        RETURNING id, item_id)
+    INSERT INTO reviews_decidedreport (decision_id, report_id)
+    SELECT decided.id, report.id
+    FROM decided JOIN reports_report AS report ON report.item_id = decided.item_id""",
+)

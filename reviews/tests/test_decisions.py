@@ -216,3 +216,17 @@ def test_reports_of_another_item_cannot_be_decided_through_this_one(
     assert answer.status_code == 404
     other.refresh_from_db()
     assert other.status == Report.Status.PENDING
+
+
+def test_a_late_verdict_leaves_a_resolved_item_where_it_stands_in_its_list(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    reports = [client_of_sender.send(body_saying(text)) for text in ("first", "second")]
+    for report in reports:
+        decide(browser, report.item, read(browser, report), action="no_violation")
+
+    classify(reports[0], policy)
+
+    resolved = Item.objects.order_by("-resolved_at").values_list("pk", flat=True)
+    assert list(resolved) == [reports[1].item_id, reports[0].item_id]
+    assert Item.objects.filter(list=Item.List.RESOLVED).count() == 2

@@ -24,9 +24,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
         try:
+            budget = timedelta(seconds=options["latency_budget"])
+        except (ValueError, OverflowError):
+            raise CommandError(
+                "--latency-budget: a number of seconds, such as 300.", returncode=2
+            ) from None
+        try:
             made = create_sender(
                 name=options["name"],
-                latency_budget=timedelta(seconds=options["latency_budget"]),
+                latency_budget=budget,
                 actor_name="command create_sender",
             )
         except ValidationError as error:
