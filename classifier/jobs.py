@@ -15,6 +15,8 @@ from reports.nudge import Lane
 # Growing waits after a provider's fault; the longest is short enough that an outage's end is noticed.
 FIRST_WAIT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 300.0
+# What a server may ask us to wait. A longer time is an error of its own: it would hide the report.
+LONGEST_RETRY_AFTER_SECONDS = 24 * 3600.0
 
 # Waiting cannot help these: the provider judged the content, or cannot read it. A person has to look.
 PARKED_AT_ONCE = frozenset(
@@ -91,9 +93,8 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | Non
     """
     spends = reason in SPENDS_ATTEMPT
     with transaction.atomic():
-        if reason in RAISES_FLOOR:
-            report = lifecycle.lock(claimed.report_id)
-            lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+        # Locked before the job, as recording does it.
+        report = lifecycle.lock(claimed.report_id) if reason in RAISES_FLOOR else None
         with connection.cursor() as cursor:
             cursor.execute(
                 _PUT_OFF,
@@ -106,13 +107,15 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | Non
                     "most": Job.MAX_ATTEMPTS,
                     "first": FIRST_WAIT_SECONDS,
                     "longest": LONGEST_WAIT_SECONDS,
-                    "floor": retry_after or 0.0,
+                    "floor": min(retry_after or 0.0, LONGEST_RETRY_AFTER_SECONDS),
                     # Spread over time what failed at the same moment.
                     "jitter": random.uniform(1.0, 1.2),  # noqa: S311 - not a secret
                 },
             )
-            changed: int = cursor.rowcount
-            return changed == 1
+            ours: bool = cursor.rowcount == 1
+        if report is not None and ours:
+            lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+    return ours
 
 
 _PUT_OFF = """

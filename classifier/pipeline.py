@@ -74,7 +74,11 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
         texts=texts,
     )
     judgement = rules.judge(
-        verdict=answer.verdict, policy=claimed.policy, floor=Severity(report.floor), texts=texts
+        verdict=answer.verdict,
+        policy=claimed.policy,
+        floor=Severity(report.floor),
+        # The model read the messages beside the reported ones too, and their authors may know it.
+        texts=[message.text for message in submission.messages],
     )
     recorded = record_answer(
         claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds

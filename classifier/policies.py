@@ -40,7 +40,7 @@ class _CategoryFile(BaseModel):
 class _PolicyFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    title: str
+    title: str = Field(min_length=1, max_length=200)
     safe_threshold: float = Field(ge=0, le=1)
     prompt: str
     categories: list[_CategoryFile] = Field(min_length=2)
@@ -66,14 +66,14 @@ def read_policy_file(path: Path, *, model: str) -> tuple[str, PolicyContent]:
     """The title and the content; raises `PolicyFileError`."""
     try:
         parsed = _PolicyFile.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except FileNotFoundError:
-        raise PolicyFileError(f"{path}: there is no such file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyFileError(f"{path}: not TOML: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
         raise PolicyFileError(f"{path}: {where}: {first['msg']}") from None
+    except OSError as error:
+        raise PolicyFileError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # of UTF-8 or of TOML
+        raise PolicyFileError(f"{path}: not TOML: {error}") from None
     categories: list[Category] = []
     for each in parsed.categories:
         if each.severity.upper() not in Severity.names:

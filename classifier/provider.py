@@ -8,6 +8,8 @@ and the key, so they become a `ProviderError` at once.
 import email.utils
 import math
 import os
+import queue
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -73,11 +75,41 @@ def ask(*, model: str, system: str, user: str, response_format: Mapping[str, Any
 
     Call it with no transaction open and the database connection returned.
     """
-    import httpx2  # noqa: PLC0415 - the SDK costs half a second and 45 MB; web processes never pay
+    load()  # before the time runs
+
+    seconds = settings.MODEL_DEADLINE_SECONDS
+    came: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
+
+    def talk() -> None:
+        try:
+            came.put(_call(model, system, user, response_format, seconds))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            came.put(error)
+
+    # Every timeout of the SDK is per read, and a server may drip header lines for ever. So a thread
+    # of its own talks; at the deadline it is left behind and ends with its next read.
+    threading.Thread(target=talk, name="ask", daemon=True).start()
+    try:
+        result = came.get(timeout=seconds)
+    except queue.Empty:
+        raise ProviderError(Fault.TIMEOUT) from None
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def load() -> None:
+    """Load the SDK: half a second and 45 MB that web processes never pay."""
+    import openai  # noqa: F401, PLC0415
+
+
+def _call(
+    model: str, system: str, user: str, response_format: Mapping[str, Any], seconds: float
+) -> Reply:
+    import httpx2  # noqa: PLC0415
     import openai  # noqa: PLC0415
 
     started = time.monotonic()
-    deadline = started + settings.MODEL_DEADLINE_SECONDS
     try:
         client = _client()
         with client.chat.completions.with_streaming_response.create(
@@ -87,11 +119,9 @@ def ask(*, model: str, system: str, user: str, response_format: Mapping[str, Any
                 {"role": "user", "content": user},
             ],
             response_format=response_format,  # type: ignore[call-overload]  # ours is a plain dict
-            timeout=httpx2.Timeout(
-                settings.MODEL_DEADLINE_SECONDS, connect=min(5.0, settings.MODEL_DEADLINE_SECONDS)
-            ),
+            timeout=httpx2.Timeout(seconds, connect=min(5.0, seconds)),
         ) as response:
-            body = _read(response, deadline)
+            body = _read(response, started + seconds)
     except ProviderError:
         raise
     except openai.APITimeoutError:
@@ -133,6 +163,8 @@ def _client() -> "openai.OpenAI":
     owner = os.getpid(), settings.OPENAI_BASE_URL
     with _lock:
         if owner not in _clients:
+            # The SDK would send these headers along to any server, and offers no way to refuse.
+            os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
             omit = openai.Omit()
             _clients[owner] = openai.OpenAI(
                 api_key=settings.OPENAI_API_KEY,
@@ -179,15 +211,15 @@ def _from_status(error: "openai.APIStatusError") -> ProviderError:
 
 
 def _code(error: "openai.APIStatusError") -> str | None:
-    """The body's `code` or `type`, cut short; the message is left out, for it may quote the text."""
+    """The body's `code` or `type` where it is one word; the message may quote the text."""
     body = error.body if isinstance(error.body, Mapping) else {}
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
         return None
     for key in ("code", "type"):
         value = inner.get(key)
-        if isinstance(value, str):
-            return value[:64]
+        if isinstance(value, str) and re.fullmatch(r"[\w.-]{1,64}", value, re.ASCII):
+            return value
     return None
 
 
@@ -201,11 +233,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = float(value) / unit
         except ValueError:
             try:
-                when = email.utils.parsedate_to_datetime(value)
-            except ValueError:
+                when = email.utils.parsedate_to_datetime(value).timestamp()
+            except (ValueError, OverflowError):
                 continue
             # The date has whole seconds: one more, or we would come too early.
-            seconds = when.timestamp() - time.time() + 1
+            seconds = when - time.time() + 1
         if math.isfinite(seconds) and seconds > 0:
             return seconds
     return None

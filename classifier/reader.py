@@ -10,9 +10,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from classifier.models import PolicyVersion, WaitingReason
 from classifier.verdict import Verdict
@@ -62,9 +62,13 @@ class _Choice(_Lax):
     message: _Message
 
 
+# Within the columns' range: a count that cannot be stored would lose the verdict beside it.
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
 class _Usage(_Lax):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
 
 
 class _Envelope(_Lax):
@@ -102,10 +106,13 @@ def read_answer(
     verdict = _read_verdict(_text(choice.message.content), policy)
     if verdict.ref != ref:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "ref")
+    summary = _without_controls(verdict.summary)
+    if not summary.strip():
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "schema_summary")
     return Answer(
         verdict=verdict.model_copy(
             update={
-                "summary": _without_controls(verdict.summary),
+                "summary": summary,
                 "quotes": [
                     quote
                     for quote in verdict.quotes

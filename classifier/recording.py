@@ -55,7 +55,7 @@ def record_answer(
     wait = FIRST_WAIT_SECONDS
     while True:
         try:
-            return _record(row, claimed, judgement)
+            return _record(row, claimed)
         except (OperationalError, InterfaceError) as error:
             connection.close()
             if time.monotonic() + wait > claimed.expires:
@@ -69,7 +69,7 @@ def record_answer(
             wait = min(wait * 2, LONGEST_WAIT_SECONDS)
 
 
-def _record(row: Classification, claimed: Claimed, judgement: Judgement) -> Recorded:
+def _record(row: Classification, claimed: Claimed) -> Recorded:
     with transaction.atomic():
         report = lifecycle.lock(claimed.report_id)
         mine = Classification.objects.filter(report=report)
@@ -82,12 +82,13 @@ def _record(row: Classification, claimed: Claimed, judgement: Judgement) -> Reco
                 superseded=True
             )
             row.pk, row.superseded = None, mine.filter(superseded=False).exists()
+            if row.safe and report.floor > Severity.NONE:
+                # Raised since the verdict was judged, by a refusal under another version.
+                row.safe, row.rules = False, [*row.rules, "floor"]
             row.save(force_insert=True)
             recorded = Recorded.SUPERSEDED if row.superseded else Recorded.CURRENT
         if recorded is Recorded.CURRENT:
-            lifecycle.apply_verdict(
-                report=report, safe=judgement.safe, severity=Severity(row.severity)
-            )
+            lifecycle.apply_verdict(report=report, safe=row.safe, severity=Severity(row.severity))
         Job.objects.filter(pk=claimed.job_id).update(
             done=True, parked=False, reason="", lease_until=None, not_before=None
         )

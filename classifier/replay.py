@@ -103,6 +103,7 @@ INSERT INTO classifier_job AS job
     (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, nudged_at)
 SELECT id, %(version)s, 'live', 0, 0, 0, '', false, false, clock_timestamp()
 FROM reports_report WHERE id = ANY(%(reports)s) AND status = 'pending'
+ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
 SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = excluded.nudged_at
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())

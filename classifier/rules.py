@@ -53,7 +53,7 @@ class Judgement:
 def judge(
     *, verdict: Verdict, policy: PolicyVersion, floor: Severity, texts: Sequence[str]
 ) -> Judgement:
-    """Combine a checked verdict with the floor and the reported texts."""
+    """Combine a checked verdict with the floor and the texts of all messages that the model read."""
     category = policy.category(verdict.category)
     severity = max(Severity(category["severity"]), floor)
     fired = {

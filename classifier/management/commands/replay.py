@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from classifier.models import Job, PolicyVersion
 from classifier.replay import Plan, Selection, execute_replay, plan_replay
+from reports.models import Sender
 
 EXIT_NOT_ELIGIBLE, EXIT_STOPPED, EXIT_LOCKED, EXIT_INTERRUPTED = 3, 4, 5, 130
 WHERE = ("sender", "reason")
@@ -36,7 +37,9 @@ class Command(BaseCommand):
             metavar="KEY=VALUE",
             help=f"Narrow it; keys: {', '.join(WHERE)}. Reasons: {', '.join(Job.Reason.values)}.",
         )
-        parser.add_argument("--limit", type=int, help="So many reports at most, the oldest first.")
+        parser.add_argument(
+            "--limit", type=_count, help="So many reports at most, the oldest first."
+        )
         parser.add_argument("--json", action="store_true", help="One JSON object a line.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
@@ -114,14 +117,23 @@ def _moment(value: str) -> datetime:
     return moment
 
 
+def _count(value: str) -> int:
+    count = int(value)
+    if count < 1:
+        raise ValueError(value)
+    return count
+
+
 def _where(pairs: list[str]) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
-        if key not in WHERE or not value:
+        if key not in WHERE or key in chosen or not value:
             raise CommandError(
-                f"--where {pair}: use KEY=VALUE with {' or '.join(WHERE)}.", returncode=2
+                f"--where {pair}: use KEY=VALUE with {' or '.join(WHERE)}, each once.", returncode=2
             )
+        if key == "sender" and not Sender.objects.filter(name=value).exists():
+            raise CommandError(f"--where {pair}: no such sender.", returncode=2)
         if key == "reason" and value not in Job.Reason.values:
             raise CommandError(f"--where {pair}: no such reason; see --help.", returncode=2)
         chosen[key] = value

@@ -1,0 +1,90 @@
+"""A server of raw answers on loopback, for what the stand-in does not script."""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from classifier import provider
+
+
+class Server(ThreadingHTTPServer):
+    """Answers every POST by `respond(handler, request)`; keeps the headers and the JSON it got."""
+
+    daemon_threads = True
+
+    def __init__(self, respond: "Respond") -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.respond = respond
+        self.headers: list[dict[str, str]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.stopping = threading.Event()
+        """Set at the end; a handler waits on it instead of sleeping."""
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are what the tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.server.requests.append(request)
+        self.server.respond(self, request)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing."""
+
+
+Respond = Callable[[_Handler, dict[str, Any]], None]
+
+
+@contextmanager
+def running_server(respond: Respond) -> Iterator[Server]:
+    """A server on a free loopback port until the block ends."""
+    server = Server(respond)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stopping.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        # The next server may get the same port, and an open socket is an error at the end.
+        client = provider._clients.pop((os.getpid(), server.base_url), None)
+        if client is not None:
+            client.close()
+
+
+def send_whole(
+    handler: BaseHTTPRequestHandler, body: bytes, *, status: int = 200, **headers: str
+) -> None:
+    """One complete answer; header names are written with underscores."""
+    handler.send_response(status)
+    for name, value in {"content_type": "application/json", **headers}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def asked_ref(request: dict[str, Any]) -> str:
+    """The reference in a request's evidence."""
+    found = re.search(r'"ref": "(\w+)"', request["messages"][-1]["content"])
+    assert found is not None
+    return found[1]

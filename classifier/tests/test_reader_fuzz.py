@@ -1,0 +1,118 @@
+"""Whatever a server sends, the reader reads it as a strict second reading does, or refuses it."""
+
+import json
+import re
+import unicodedata
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from classifier.reader import AnswerRefusedError, UnreadableReplyError
+from classifier.tests.situations import verdict_fields
+from classifier.tests.test_reader import CONTENT, GOOD, POLICY, TEXT, read, reply, said
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+LIKELY = st.sampled_from(
+    [0.93, 1, 0, True, "none", "spam", "r-17", "Fine.", "\u202e", [], ["lunch"]]
+)
+
+
+@st.composite
+def mutated_verdicts(draw: st.DrawFn) -> str:
+    """A valid verdict after up to three changes of its values, and up to two of its characters."""
+    fields = verdict_fields(quotes=["lunch"])
+    for key in draw(st.lists(st.sampled_from(sorted(fields)), max_size=3, unique=True)):
+        fields[key] = draw(LIKELY | JSON)
+    text = json.dumps(fields, ensure_ascii=draw(st.booleans()))
+    for _change in range(draw(st.integers(0, 2))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(start + 30, len(text))))
+        repeated = text[start:end] * draw(st.integers(0, 2))
+        text = text[:start] + draw(st.text(max_size=3)) + repeated + text[end:]
+    return text
+
+
+def strictly(text: str) -> dict[str, Any] | None:
+    """The verdict by a second, plainer reading; None where it is not exactly one."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _value in pairs}) < len(pairs):
+            raise ValueError("twice")
+        return dict(pairs)
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    try:
+        found = json.loads(
+            text.strip().removeprefix("\ufeff").strip(),
+            object_pairs_hook=unique,
+            parse_constant=refuse,
+        )
+    except ValueError:
+        return None
+    if type(found) is not dict or set(found) != set(verdict_fields()):
+        return None
+    summary, quotes, confidence = found["summary"], found["quotes"], found["confidence"]
+    strings: list[Any] = [summary, *quotes] if isinstance(quotes, list) else [None]
+    right = (
+        all(type(each) is str for each in (*strings, found["category"]))
+        and found["ref"] == "r-17"
+        and type(confidence) in {int, float}
+        and 0 <= confidence <= 1
+        and found["category"].strip().casefold() in {each["id"] for each in CONTENT.categories}
+        and len(summary) <= 1000
+        and len(quotes) <= 8
+        and all(len(quote) <= 500 for quote in quotes)
+        and not any(re.search(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", s) for s in strings)
+    )
+    if not right:
+        return None
+    shown = "".join(c for c in summary if c in "\u200c\u200d" or unicodedata.category(c) != "Cf")
+    return {
+        "ref": "r-17",
+        "summary": shown,
+        "category": found["category"].strip().casefold(),
+        "confidence": confidence,
+        "quotes": [quote for quote in quotes if quote.strip() and quote in TEXT],
+    } if shown.strip() else None  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@example(GOOD)
+@given(mutated_verdicts())
+def test_the_reader_accepts_exactly_what_a_strict_reading_accepts(text: str) -> None:
+    try:
+        read_verdict: dict[str, Any] | None = read(reply(text)).verdict.model_dump()
+    except AnswerRefusedError:
+        read_verdict = None
+
+    assert read_verdict == strictly(text)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.data())
+def test_any_bytes_are_a_verdict_or_one_of_two_errors(data: st.DataObject) -> None:
+    body = bytearray(reply(said(quotes=["lunch"])))
+    for _change in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(body)))
+        end = data.draw(st.integers(start, len(body)))
+        body[start : min(end, start + 40)] = data.draw(st.binary(max_size=8))
+
+    try:
+        answer = read(bytes(body))
+    except (AnswerRefusedError, UnreadableReplyError):
+        return
+
+    # What survives such damage to the bytes was damaged outside the verdict's meaning.
+    assert answer.verdict.category in {each["id"] for each in CONTENT.categories}
+    assert 0 <= answer.verdict.confidence <= 1
+    assert (answer.verdict.ref, answer.served_model) == ("r-17", POLICY.model)
+    assert all(quote in TEXT for quote in answer.verdict.quotes)

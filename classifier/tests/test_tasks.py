@@ -1,0 +1,99 @@
+"""The task: one nudge, one outcome; what ends processes elsewhere ends only the task here."""
+
+import json
+
+import pytest
+from django.db import connection
+from pydantic import ValidationError
+
+from classifier.models import Classification, Job, PolicyVersion
+from classifier.tasks import WorkerExhaustedError, classify
+from classifier.tests.situations import claim, job_of, send_text
+from dev.standin.client import Standin
+from reports.models import Report
+from reports.nudge import TASK
+from reports.tests.sending import Client
+
+# Deeper than Python's JSON reader goes, less deep than PostgreSQL's.
+DEPTH = 12_000
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def store_instead(report: Report, body: object) -> None:
+    """Another body than the API would accept, as a faulty import might leave it."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM reports_content WHERE report_id = %s", [report.pk])
+        cursor.execute(
+            "INSERT INTO reports_content (report_id, body) VALUES (%s, %s)",
+            [report.pk, body if isinstance(body, str) else json.dumps(body)],
+        )
+
+
+def test_the_task_has_the_name_that_intake_nudges() -> None:
+    assert classify.name == TASK
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_nudge_is_classified_and_a_second_one_finds_it_done(
+    client_of_sender: Client, standin: Standin
+) -> None:
+    report = send_text(client_of_sender)
+
+    outcomes = [classify(report_id=report.pk, lane="live") for _delivery in range(2)]
+
+    assert outcomes == ["recorded", "spent"]
+    assert Classification.objects.count() == len(standin.calls()) == 1
+    assert job_of(report).lane == "live"
+
+
+def test_a_nudge_of_a_report_in_other_hands_asks_nothing(
+    client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    report = send_text(client_of_sender)
+    claim(report, policy)
+
+    assert classify(report_id=report.pk, lane="live") == "spent"
+    assert standin.calls() == []
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_nudge_of_no_report_is_spent() -> None:
+    assert classify(report_id=404, lane="live") == "spent"
+
+
+def test_without_a_policy_the_report_waits_untouched(client_of_sender: Client) -> None:
+    report = send_text(client_of_sender)
+
+    assert classify(report_id=report.pk, lane="live") == "no_policy"
+
+    report.refresh_from_db()
+    assert report.status == Report.Status.PENDING
+    assert not Job.objects.exists()
+
+
+@pytest.mark.usefixtures("policy")
+def test_our_own_fault_is_named_spends_an_attempt_and_is_raised(
+    client_of_sender: Client, standin: Standin
+) -> None:
+    report = send_text(client_of_sender)
+    store_instead(report, {"messages": []})
+
+    with pytest.raises(ValidationError):
+        classify(report_id=report.pk, lane="live")
+
+    job = job_of(report)
+    assert (job.reason, job.attempts, job.lease_until) == ("internal_error", 1, None)
+    assert standin.calls() == []
+
+
+@pytest.mark.usefixtures("policy")
+def test_exhausted_recursion_ends_the_task_and_not_the_worker(client_of_sender: Client) -> None:
+    report = send_text(client_of_sender)
+    store_instead(report, "[" * DEPTH + "]" * DEPTH)
+
+    with pytest.raises(WorkerExhaustedError, match="RecursionError") as exhausted:
+        classify(report_id=report.pk, lane="live")
+
+    assert exhausted.value.__suppress_context__
+    job = job_of(report)
+    assert (job.reason, job.attempts, job.lease_until) == ("internal_error", 1, None)
