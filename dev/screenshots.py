@@ -10,7 +10,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from dev import programs
 from dev.deliver import deliver
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TARGET = programs.ROOT / "docs" / "screenshots"
-SIZE = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 DECISIONS = 5
 
 

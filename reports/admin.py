@@ -21,6 +21,7 @@ from reports.foreign_text import shorten
 from reports.models import (
     ApiKey,
     AuditEntry,
+    ContentUnreadableError,
     Item,
     JudgedSafeReport,
     PendingReport,
@@ -119,9 +120,11 @@ class ReportAdmin(EvidenceAdmin):
 
     @admin.display(description=_("what was reported"))
     def conversation(self, report: Report) -> str:
-        return render_to_string(
-            "admin/reports/conversation.html", {"submission": report.content.submission()}
-        )
+        try:
+            submission = report.content.submission()
+        except ContentUnreadableError:
+            return _("The content of this report cannot be read.")
+        return render_to_string("admin/reports/conversation.html", {"submission": submission})
 
     @admin.display(description=_("what the machine answered"))
     def machine(self, report: Report) -> str:

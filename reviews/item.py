@@ -10,7 +10,7 @@ from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, W
 from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
-from reports.models import Content, Item, Report
+from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedMessage
 from reviews.models import Decision
 
@@ -21,10 +21,10 @@ SHOWN_DECISIONS = 50
 
 @dataclass(frozen=True)
 class ShownReport:
-    """A report whose content the page shows."""
+    """A report whose content the page shows; None where the stored content cannot be read."""
 
     report: Report
-    submission: Submission
+    submission: Submission | None
 
 
 @dataclass
@@ -71,6 +71,8 @@ class ItemPage:
         """The distinct conversations, in the order of the reports that brought them."""
         found: dict[str, Conversation] = {}
         for each in self.shown:
+            if each.submission is None:
+                continue
             same = json.dumps([message.model_dump() for message in each.submission.messages])
             conversation = found.setdefault(same, Conversation(each.submission.messages))
             conversation.reports.append(each)
@@ -113,7 +115,7 @@ def read_item(item_id: int) -> ItemPage:
     )
     return ItemPage(
         item=item,
-        shown=[ShownReport(report, contents[report.pk].submission()) for report in chosen],
+        shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
         more=item.report_count - len(chosen),
         decisions=list(decisions),
     )
@@ -129,6 +131,13 @@ class BodyBytes(Func):
 def current_verdicts(report: Report) -> list[Any]:
     """The report's current classification, as a list of one or none."""
     return [each for each in report.classifications.all() if not each.superseded]
+
+
+def _readable(content: Content | None) -> Submission | None:
+    try:
+        return content.submission() if content else None
+    except ContentUnreadableError:
+        return None
 
 
 def _most_pressing(reports: Any) -> QuerySet[Report]:

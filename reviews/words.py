@@ -63,9 +63,9 @@ def why_here(name: str, report: Report, verdicts: list[Any]) -> list[str]:
 
 def rule_sentences(verdict: Any) -> list[str]:
     """What the application's rules made of a verdict; a rule of another revision by its name."""
-    return [str(rules.SENTENCES.get(name, name)) for name in verdict.rules if name != "floor"]
+    return [str(rules.SENTENCES.get(name, name)) for name in verdict.rules or [] if name != "floor"]
 
 
 def floor_sentences(report: Report) -> list[str]:
     """What raised the severity floor."""
-    return [str(FLOOR.get(name, name)) for name in report.floor_rules]
+    return [str(FLOOR.get(name, name)) for name in report.floor_rules or []]

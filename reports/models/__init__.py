@@ -4,6 +4,7 @@ from reports.models.audit import AuditEntry
 from reports.models.item import Item
 from reports.models.report import (
     Content,
+    ContentUnreadableError,
     JudgedSafeReport,
     PendingReport,
     Report,
@@ -16,6 +17,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Content",
+    "ContentUnreadableError",
     "Item",
     "JudgedSafeReport",
     "PendingReport",

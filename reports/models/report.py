@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from pydantic import ValidationError
 
 from reports.models.item import Item
 from reports.models.sender import Sender
@@ -172,6 +173,10 @@ class JudgedSafeReport(Report):
         verbose_name_plural = _("judged-safe reports (by a machine)")
 
 
+class ContentUnreadableError(Exception):
+    """A stored body that intake would not accept: the row was changed behind our back."""
+
+
 class Content(models.Model):
     """What was sent, by value: the request body without the reporter. Never changed; a purge deletes it."""
 
@@ -188,8 +193,11 @@ class Content(models.Model):
         return f"content of {self.report_id}"
 
     def submission(self) -> Submission:
-        """The body as typed values."""
-        return Submission.model_validate(self.body)
+        """The body as typed values; raises `ContentUnreadableError` for a row gone wrong."""
+        try:
+            return Submission.model_validate(self.body)
+        except ValidationError:  # its own text would quote the content
+            raise ContentUnreadableError(f"content of report {self.report_id}") from None
 
 
 class ReporterIdentity(models.Model):

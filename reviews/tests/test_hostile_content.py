@@ -4,10 +4,12 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from conftest import check_constraints_now
 from reports.tests.sending import Client, make_sender, report_body
 from reviews.tests.people import decide, judge_threat, log_in, page
 
@@ -118,28 +120,34 @@ def test_emoji_families_flags_and_accents_are_never_split_by_an_excerpt(
         assert found[1] == unit * (len(found[1]) // len(unit))
 
 
-def test_one_broken_row_does_not_take_the_list_down(browser: Browser) -> None:
+def test_one_broken_row_says_so_and_the_others_are_shown(
+    browser: Browser, policy: PolicyVersion
+) -> None:
     client = make_sender("odd-app")
-    client.send(report_body(messages=[{"text": "fine", "reported": True}]))
-    client.send(
-        report_body(
-            item={"type": "x", "id": "blank"},
-            messages=[{"text": "   ", "reported": True}, {"text": "context"}],
-        )
-    )
+    client.send(report_body(item={"type": "message", "id": "whole"}))
+    broken = client.send(report_body(item={"type": "message", "id": "broken"}))
+    check_constraints_now()
+    with connection.cursor() as cursor:  # as a faulty migration might
+        cursor.execute("ALTER TABLE reports_content DISABLE TRIGGER content_is_immutable")
+        cursor.execute("UPDATE reports_content SET body = '[]' WHERE report_id = %s", [broken.pk])
+        cursor.execute("UPDATE reports_report SET floor_rules = 'null' WHERE id = %s", [broken.pk])
+        cursor.execute("ALTER TABLE reports_content ENABLE TRIGGER content_is_immutable")
 
     html = page(browser, "/review/pending/")
 
-    assert "fine" in html
-    assert "blank" in html
+    assert "<bdi>whole</bdi>" in html
+    assert "<bdi>broken</bdi>" in html
+    item = page(browser, f"/review/items/{broken.item_id}/")
+    assert "The content of this report cannot be read." in item
+    assert 'name="action"' in item
+    judge_threat(broken, policy, rules={})
+    assert "<bdi>broken</bdi>" in page(browser, "/review/needs-review/")
 
 
 def test_an_error_never_looks_like_an_empty_list(
     browser: Browser, client_of_sender: Client
 ) -> None:
     """A database that fails gives the page for errors, which says that it is none."""
-    from django.db import connection  # noqa: PLC0415
-
     client_of_sender.send()
     browser.raise_request_exception = False
     with connection.cursor() as cursor:
