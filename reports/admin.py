@@ -123,7 +123,7 @@ class ReportAdmin(EvidenceAdmin):
         try:
             submission = report.content.submission()
         except ContentUnreadableError:
-            return _("The content of this report cannot be read.")
+            return str(_("The content of this report cannot be read."))
         return render_to_string("admin/reports/conversation.html", {"submission": submission})
 
     @admin.display(description=_("what the machine answered"))

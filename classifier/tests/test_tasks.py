@@ -1,32 +1,18 @@
 """The task: one nudge, one outcome; what ends processes elsewhere ends only the task here."""
 
-import json
-
 import pytest
-from django.db import connection
-from pydantic import ValidationError
 
 from classifier.models import Classification, Job, PolicyVersion
 from classifier.tasks import WorkerExhaustedError, classify
 from classifier.tests.situations import claim, job_of, send_text
 from dev.standin.client import Standin
-from reports.models import Report
+from reports.models import ContentUnreadableError, Report
 from reports.nudge import TASK
-from reports.tests.sending import Client
+from reports.tests.sending import Client, store_instead
 
 # Deeper than Python's JSON reader goes, less deep than PostgreSQL's.
 DEPTH = 12_000
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def store_instead(report: Report, body: object) -> None:
-    """Another body than the API would accept, as a faulty import might leave it."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM reports_content WHERE report_id = %s", [report.pk])
-        cursor.execute(
-            "INSERT INTO reports_content (report_id, body) VALUES (%s, %s)",
-            [report.pk, body if isinstance(body, str) else json.dumps(body)],
-        )
 
 
 def test_the_task_has_the_name_that_intake_nudges() -> None:
@@ -78,7 +64,7 @@ def test_our_own_fault_is_named_spends_an_attempt_and_is_raised(
     report = send_text(client_of_sender)
     store_instead(report, {"messages": []})
 
-    with pytest.raises(ValidationError):
+    with pytest.raises(ContentUnreadableError):
         classify(report_id=report.pk, lane="live")
 
     job = job_of(report)
