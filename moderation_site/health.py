@@ -64,6 +64,12 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         ["reason", "parked"],
         registry=registry,
     )
+    retries = Gauge(
+        "moderation_likely_retries",
+        "Reports whose body had come before under another idempotency key",
+        ["sender"],
+        registry=registry,
+    )
     beat = Gauge(
         "moderation_sweep_last_seen_timestamp_seconds", "When the sweep last ran", registry=registry
     )
@@ -82,6 +88,13 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         )
         for reason, parked, count in cursor.fetchall():
             waiting.labels(reason, str(parked).lower()).set(count)
+        cursor.execute(
+            "SELECT sender.name, count(*) FROM reports_report AS report"
+            " JOIN reports_sender AS sender ON sender.id = report.sender_id"
+            " WHERE report.likely_retry GROUP BY 1"
+        )
+        for sender, count in cursor.fetchall():
+            retries.labels(sender).set(count)
         cursor.execute(
             "SELECT extract(epoch FROM at) FROM classifier_heartbeat WHERE name = %s", [HEARTBEAT]
         )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
@@ -226,8 +227,18 @@ class ItemAdmin(EvidenceAdmin):
 class SenderAdmin(AnyModelAdmin):
     """Configuration. Keys are made by `manage.py issue_key`, which shows them once."""
 
-    list_display = ("name", "is_active", "latency_budget", "created_at")
-    readonly_fields = ("created_at",)
+    list_display = ("name", "is_active", "latency_budget", "likely_retries", "created_at")
+    readonly_fields = ("likely_retries", "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Sender]:
+        senders: QuerySet[Sender] = super().get_queryset(request)
+        retries = Report.objects.filter(sender=OuterRef("pk"), likely_retry=True).order_by()
+        count = retries.values("sender").annotate(count=Count("*")).values("count")
+        return senders.annotate(retries=Coalesce(Subquery(count), 0))
+
+    @admin.display(description=_("likely retries with a fresh key"))
+    def likely_retries(self, sender: Any) -> int:
+        return int(sender.retries)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False

@@ -41,7 +41,9 @@ def test_a_sweep_that_fell_silent_shows(db: None) -> None:  # noqa: ARG001
 def test_figures_count_pending_by_floor_and_reason_and_hold_no_text(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    client_of_sender.send(body_saying("A text that nobody should see here."))
+    body = body_saying("A text that nobody should see here.")
+    for _again in range(2):
+        client_of_sender.send(body)
     threat = client_of_sender.send(body_saying("I will kill you tomorrow"))
     Job.objects.create(
         report=threat, policy_version=policy, reason=WaitingReason.ANSWER_INVALID, parked=True
@@ -49,10 +51,11 @@ def test_figures_count_pending_by_floor_and_reason_and_hold_no_text(
 
     figures = Browser().get("/metrics").content.decode()
 
-    assert 'moderation_pending_reports{floor="0"} 1.0' in figures
+    assert 'moderation_pending_reports{floor="0"} 2.0' in figures
     assert 'moderation_pending_reports{floor="4"} 1.0' in figures
     assert 'moderation_pending_by_reason{parked="true",reason="answer_invalid"} 1.0' in figures
     assert 'moderation_pending_oldest_age_seconds{floor="4"}' in figures
+    assert 'moderation_likely_retries{sender="chat-app"} 1.0' in figures
     assert "nobody should see" not in figures
 
 

@@ -144,6 +144,12 @@ class Report(models.Model):
             ),
             # Read at intake: did this body come before under another key?
             models.Index(fields=["sender", "fingerprint"], name="report_by_fingerprint"),
+            # Counted for each sender: bodies that came again under a fresh key.
+            models.Index(
+                fields=["sender"],
+                name="report_likely_retry",
+                condition=models.Q(likely_retry=True),
+            ),
             # Read by the sender's own listing.
             models.Index(fields=["sender", "received_at", "id"], name="report_by_arrival"),
         ]

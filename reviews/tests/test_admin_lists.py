@@ -160,3 +160,13 @@ def test_the_list_asks_the_database_as_often_for_fifty_rows_as_for_one(
         page(browser, PENDING)
 
     assert len(many.captured_queries) == len(few.captured_queries)
+
+
+def test_likely_retries_with_a_fresh_key_are_counted_for_their_sender(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    body = body_saying("sent again and again")
+    for _ in range(3):
+        client_of_sender.send(body)
+
+    assert '<td class="field-likely_retries">2</td>' in page(browser, "/admin/reports/sender/")
