@@ -284,6 +284,8 @@ def test_beside_another_one_it_exits_with_5_and_afterwards_runs() -> None:
         other.execute("SELECT pg_advisory_lock(hashtext('command replay'))")
         with pytest.raises(CommandError, match="Another replay is running") as refused:
             replay("--execute")
+        # A closed connection gives it back only when its server process has ended.
+        other.execute("SELECT pg_advisory_unlock(hashtext('command replay'))")
 
     assert refused.value.returncode == 5
     assert replay("--execute")
