@@ -71,6 +71,42 @@ def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed |
     )
 
 
+def claim_more_urgent(*, than: int, policy: PolicyVersion, lane: Lane) -> Claimed | None:
+    """Take a due job whose report has a higher severity floor than the one that a nudge names.
+
+    The queue is first in, first out, and a threat may lie behind a thousand nudges: so the order is
+    the database's. None where nothing is more urgent, which is nearly always.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _MORE_URGENT, {"than": than, "version": policy.number, "most": Job.MAX_ATTEMPTS}
+        )
+        candidates = [row[0] for row in cursor.fetchall()]
+    for report_id in candidates:  # another worker may be quicker with the first ones
+        claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
+        if claimed is not None:
+            return claimed
+    return None
+
+
+# What makes a pending report's job claimable; `job` is an outer join.
+DUE = """
+    job.id IS NULL
+    OR NOT job.done AND NOT job.parked AND job.attempts < %(most)s
+    AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
+    AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
+"""
+
+_MORE_URGENT = f"""
+SELECT report.id
+FROM reports_report AS report LEFT JOIN classifier_job AS job
+    ON job.report_id = report.id AND job.policy_version_id = %(version)s
+WHERE report.status = 'pending' AND ({DUE})
+    AND report.rank > (SELECT rank FROM reports_report WHERE id = %(than)s)
+ORDER BY report.rank DESC, report.received_at, report.id
+LIMIT 16
+"""  # noqa: S608 - our own constant
+
 _CLAIM = """
 INSERT INTO classifier_job AS job
     (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, lease_until)

@@ -6,14 +6,15 @@ from enum import StrEnum
 from django.db import connection
 
 from classifier import provider, rules
-from classifier.jobs import Claimed, claim_job, put_off
+from classifier.jobs import Claimed, claim_job, claim_more_urgent, put_off
 from classifier.models import PolicyVersion, WaitingReason
 from classifier.prompt import build_prompt
 from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_answer
 from classifier.recording import Recorded, record_answer
 from classifier.verdict import response_format
+from reports.failpoints import Point, hit
 from reports.models import Report, Severity
-from reports.nudge import Lane
+from reports.nudge import Lane, publish
 
 log = logging.getLogger(__name__)
 
@@ -30,27 +31,40 @@ class Outcome(StrEnum):
 
 def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     """Do what the nudge hints at, if it is still to be done. Every ending is in the database."""
+    hit(Point.TASK_START)
     policy = PolicyVersion.objects.active()
     if policy is None:
         log.error("no policy version is active; reports stay pending. Run `manage.py load_policy`.")
         return Outcome.NO_POLICY
-    claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
+    claimed = claim_more_urgent(than=report_id, policy=policy, lane=lane)
+    if claimed is not None:
+        _nudge_again(report_id, lane)  # passed over: to the end of the queue
+    else:
+        claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
     if claimed is None:
         return Outcome.SPENT
     try:
+        hit(Point.TASK_AFTER_CLAIM)
         return _ask_and_record(claimed)
     except provider.ProviderError as error:
-        log.warning("report %s: %s", report_id, error)
+        log.warning("report %s: %s", claimed.report_id, error)
         return _put_off(claimed, WaitingReason(error.fault), error.retry_after)
     except UnreadableReplyError as error:
-        log.warning("report %s: the reply is no chat completion (%s)", report_id, error)
+        log.warning("report %s: the reply is no chat completion (%s)", claimed.report_id, error)
         return _put_off(claimed, WaitingReason.PROVIDER_UNAVAILABLE)
     except AnswerRefusedError as error:
-        log.warning("report %s: %s", report_id, error)
+        log.warning("report %s: %s", claimed.report_id, error)
         return _put_off(claimed, error.reason)
     except Exception:
         _put_off(claimed, WaitingReason.INTERNAL_ERROR)
         raise
+
+
+def _nudge_again(report_id: int, lane: Lane) -> None:
+    try:
+        publish(report_id=report_id, lane=lane)
+    except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
+        log.warning("report %s: the sweep will nudge it (%s)", report_id, type(error).__name__)
 
 
 def _ask_and_record(claimed: Claimed) -> Outcome:
@@ -59,12 +73,14 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
     prompt = build_prompt(policy=claimed.policy, submission=submission, language=report.language)
     # The call may take a minute: the connection goes back to the pool, no transaction is open.
     connection.close()
+    hit(Point.TASK_BEFORE_MODEL)
     reply = provider.ask(
         model=claimed.policy.model,
         system=prompt.system,
         user=prompt.user,
         response_format=response_format(claimed.policy),
     )
+    hit(Point.TASK_AFTER_MODEL)
     texts = [message.text for message in submission.reported_messages()]
     answer = read_answer(
         reply.body,
@@ -73,6 +89,7 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
         prompt_bytes=len(prompt.system.encode()) + len(prompt.user.encode()),
         texts=texts,
     )
+    hit(Point.TASK_AFTER_READ)
     judgement = rules.judge(
         verdict=answer.verdict,
         policy=claimed.policy,
@@ -83,6 +100,7 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
     recorded = record_answer(
         claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds
     )
+    hit(Point.RECORD_AFTER_COMMIT)
     if recorded is Recorded.DUPLICATE:
         log.info("report %s: a second answer was dropped, the first stands", claimed.report_id)
         return Outcome.DUPLICATE

@@ -12,6 +12,7 @@ from classifier.models import Classification, Job
 from classifier.reader import Answer
 from classifier.rules import Judgement
 from reports import lifecycle
+from reports.failpoints import Point, hit
 from reports.models import Severity
 
 log = logging.getLogger(__name__)
@@ -81,11 +82,13 @@ def _record(row: Classification, claimed: Claimed) -> Recorded:
             mine.filter(superseded=False, policy_version__lt=claimed.policy.number).update(
                 superseded=True
             )
+            hit(Point.RECORD_AFTER_SUPERSEDE)
             row.pk, row.superseded = None, mine.filter(superseded=False).exists()
             if row.safe and report.floor > Severity.NONE:
                 # Raised since the verdict was judged, by a refusal under another version.
                 row.safe, row.rules = False, [*row.rules, "floor"]
             row.save(force_insert=True)
+            hit(Point.RECORD_AFTER_INSERT)
             recorded = Recorded.SUPERSEDED if row.superseded else Recorded.CURRENT
         if recorded is Recorded.CURRENT:
             lifecycle.apply_verdict(report=report, safe=row.safe, severity=Severity(row.severity))

@@ -11,8 +11,9 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from classifier.jobs import park_dead
+from classifier.jobs import DUE, park_dead
 from classifier.models import Heartbeat, Job, PolicyVersion
+from reports.failpoints import Point, hit
 from reports.nudge import Lane, publish
 
 log = logging.getLogger(__name__)
@@ -61,12 +62,14 @@ def _top_up(lane: Lane) -> int:
         return 0
     # Nothing in the queue: whatever was nudged before is spent or was lost with the broker.
     chosen = choose(policy=policy, lane=lane, at_most=room, nudged_too=waiting == 0)
+    hit(Point.SWEEP_AFTER_CHOOSE)
     for count, report_id in enumerate(chosen):
         try:
             publish(report_id=report_id, lane=lane)
         except Exception as error:  # noqa: BLE001
             log.warning("the broker failed after %d nudges (%s)", count, type(error).__name__)
             return count
+    hit(Point.SWEEP_AFTER_PUBLISH)
     return len(chosen)
 
 
@@ -102,7 +105,7 @@ def choose(*, policy: PolicyVersion, lane: Lane, at_most: int, nudged_too: bool)
 
 
 # Each sender's best through the partial index `report_waiting_by_sender`, then one of each in turn.
-_CHOOSE = """
+_CHOOSE = f"""
 SELECT best.id
 FROM reports_sender AS sender CROSS JOIN LATERAL (
     SELECT id, floor, received_at,
@@ -112,23 +115,19 @@ FROM reports_sender AS sender CROSS JOIN LATERAL (
         FROM reports_report AS report LEFT JOIN classifier_job AS job
             ON job.report_id = report.id AND job.policy_version_id = %(version)s
         WHERE report.sender_id = sender.id AND report.status = 'pending'
-            AND CASE WHEN job.id IS NULL THEN
-                %(nudged_too)s
-                OR report.received_at < clock_timestamp() - make_interval(secs => %(grace)s)
-            ELSE
-                NOT job.done AND NOT job.parked AND job.attempts < %(most)s
-                AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
-                AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
-                AND (%(nudged_too)s OR job.nudged_at IS NULL
-                    OR job.nudged_at < clock_timestamp() - make_interval(secs => %(lost)s))
-            END
+            AND ({DUE})
+            AND (%(nudged_too)s OR CASE WHEN job.id IS NULL
+                THEN report.received_at < clock_timestamp() - make_interval(secs => %(grace)s)
+                ELSE job.nudged_at IS NULL
+                    OR job.nudged_at < clock_timestamp() - make_interval(secs => %(lost)s)
+                END)
         ORDER BY report.floor DESC, report.received_at, report.id
         LIMIT %(at_most)s
     ) AS due
 ) AS best
 ORDER BY best.floor DESC, best.turn, best.received_at, best.id
 LIMIT %(at_most)s
-"""
+"""  # noqa: S608 - our own constant
 
 _MARK = """
 INSERT INTO classifier_job AS job

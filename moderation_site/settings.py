@@ -26,6 +26,7 @@ if ENVIRONMENT not in {"development", "test", "production"}:
         f"ENVIRONMENT is {ENVIRONMENT!r}; set it to development, test or production."
     )
 PRODUCTION = ENVIRONMENT == "production"
+FAILPOINTS_ALLOWED = ENVIRONMENT == "test"  # see reports/failpoints.py
 PLACEHOLDER = "placeholder"  # what .env.example writes where a secret belongs
 
 
@@ -244,8 +245,16 @@ MODEL = required("MODEL", development="stand-in-not-a-model")
 
 # model deadline < lease < visibility timeout, each with room for the step it encloses.
 MODEL_DEADLINE_SECONDS = env.float("MODEL_DEADLINE_SECONDS", 60.0)  # the whole call, not a read
-LEASE_SECONDS = MODEL_DEADLINE_SECONDS + 30.0  # plus the recording, tried again while it lasts
-VISIBILITY_TIMEOUT_SECONDS = int(LEASE_SECONDS * 2) + 60
+RECORDING_SECONDS = env.float(
+    "RECORDING_SECONDS", 30.0
+)  # how long a verdict is tried to be written
+LEASE_SECONDS = MODEL_DEADLINE_SECONDS + RECORDING_SECONDS
+VISIBILITY_TIMEOUT_SECONDS = env.int("VISIBILITY_TIMEOUT_SECONDS", int(LEASE_SECONDS * 2) + 60)
+if not 0 < MODEL_DEADLINE_SECONDS < LEASE_SECONDS < VISIBILITY_TIMEOUT_SECONDS:
+    raise ImproperlyConfigured(
+        f"VISIBILITY_TIMEOUT_SECONDS is {VISIBILITY_TIMEOUT_SECONDS}; it must be above the lease, "
+        f"which is MODEL_DEADLINE_SECONDS + RECORDING_SECONDS = {LEASE_SECONDS:g}, and both above 0."
+    )
 
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 
@@ -256,9 +265,9 @@ CELERY_BROKER_URL = required("REDIS_URL", development="redis://127.0.0.1:6379/0"
 # The same dictionary in every process: the shortest visibility timeout among them would win.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
-    # A dead worker's messages return after about 10 s past the timeout instead of about 100 s.
-    "unacked_restore_interval": 5,
-    "unacked_restore_throttle": 2,
+    # A dead worker's messages return about 5 s past the timeout instead of about 100 s.
+    "unacked_restore_interval": 1,
+    "unacked_restore_throttle": 5,
     # A half-open Redis must not hold a publisher for ever; no retry_on_timeout, it multiplies them.
     "socket_timeout": 5,
     "socket_connect_timeout": 2,

@@ -10,6 +10,7 @@ from django.db.models import Value
 from django.db.models.functions import Now
 
 from reports import lifecycle, triage
+from reports.failpoints import Point, hit
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, Sender
 from reports.nudge import Lane, nudge
@@ -91,6 +92,8 @@ def _store(
             del body["reporter"]  # its id stands in ReporterIdentity only
         Content(report=report, body=body).save(force_insert=True)
         lifecycle.place_item(item_id=item_id)
+        hit(Point.INTAKE_AFTER_INSERT)
+    hit(Point.INTAKE_AFTER_COMMIT)
     report.refresh_from_db()  # the database's own times
     return report
 

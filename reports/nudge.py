@@ -13,6 +13,8 @@ import time
 from celery import current_app
 from django.db import models
 
+from reports.failpoints import Point, hit
+
 log = logging.getLogger(__name__)
 
 TASK = "classifier.classify"  # by its name: intake does not import the classifier
@@ -96,3 +98,4 @@ def publish(*, report_id: int, lane: Lane) -> None:
     current_app.send_task(
         TASK, kwargs={"report_id": report_id, "lane": lane}, queue=lane, retry=False
     )
+    hit(Point.NUDGE_AFTER_PUBLISH)

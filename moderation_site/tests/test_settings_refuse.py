@@ -60,6 +60,8 @@ def test_a_complete_production_environment_starts() -> None:
         ({"DEBUG": "true"}, "DEBUG is on in production"),
         ({"ENVIRONMENT": "staging"}, "ENVIRONMENT is 'staging'"),
         ({"ENVIRONMENT": None, "SECRET_KEY": None}, "SECRET_KEY is not set"),
+        ({"VISIBILITY_TIMEOUT_SECONDS": "90"}, "it must be above the lease"),
+        ({"RECORDING_SECONDS": "0"}, "it must be above the lease"),
     ],
 )
 def test_what_is_missing_or_a_placeholder_is_named(
