@@ -173,8 +173,10 @@ def park_dead() -> int:
     """Park the jobs whose last attempt's holder died; they have no attempts left. Returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(
+            # By id and past what others hold: two that lock the same jobs crosswise would stop.
             "UPDATE classifier_job SET parked = true, lease_until = NULL, reason = %(reason)s"
-            " WHERE lease_until < clock_timestamp() AND attempts >= %(most)s",
+            " WHERE id IN (SELECT id FROM classifier_job WHERE lease_until < clock_timestamp()"
+            " AND attempts >= %(most)s ORDER BY id FOR UPDATE SKIP LOCKED)",
             {"reason": WaitingReason.HOLDER_DIED, "most": Job.MAX_ATTEMPTS},
         )
         parked: int = cursor.rowcount

@@ -113,7 +113,8 @@ class Job(models.Model):
     """One wanted answer: who works on it, how often it was tried, when to try again, and why.
 
     `attempts` counts what spends the bound (refused answers, holders that died); `claims` only
-    grows and fences a holder whose lease ran out; `faults` counts the provider's failures in a row.
+    grows and fences a holder whose lease ran out; `faults` counts the provider's failures in a row,
+    `dropped` the answers that came after the one that stands.
     """
 
     MAX_ATTEMPTS = 3
@@ -126,6 +127,7 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     claims = models.PositiveIntegerField(_("claims"), default=0)
     faults = models.PositiveIntegerField(_("provider faults"), default=0)
+    dropped = models.PositiveIntegerField(_("answers that came second"), db_default=0)
     lease_until = models.DateTimeField(_("leased until"), null=True)
     not_before = models.DateTimeField(_("not before"), null=True)
     nudged_at = models.DateTimeField(_("nudged"), null=True)
@@ -161,6 +163,8 @@ class Job(models.Model):
             ),
         ]
         indexes = [
+            # Counted by the metrics.
+            models.Index(fields=["dropped"], name="job_dropped", condition=models.Q(dropped__gt=0)),
             # Read by the sweep: leases whose holder may have died.
             models.Index(
                 fields=["lease_until"],

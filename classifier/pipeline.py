@@ -61,6 +61,8 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
 
 
 def _nudge_again(report_id: int, lane: Lane) -> None:
+    if not Report.objects.pending().filter(pk=report_id).exists():
+        return
     try:
         publish(report_id=report_id, lane=lane)
     except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
@@ -94,8 +96,12 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
         verdict=answer.verdict,
         policy=claimed.policy,
         floor=Severity(report.floor),
-        # The model read the messages beside the reported ones too, and their authors may know it.
-        texts=[message.text for message in submission.messages],
+        # All free text that the model was shown: whoever wrote it may have meant the model.
+        texts=[
+            *(message.text for message in submission.messages),
+            submission.comment or "",
+            submission.item.type,
+        ],
     )
     recorded = record_answer(
         claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds

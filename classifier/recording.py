@@ -6,6 +6,7 @@ import time
 from enum import StrEnum
 
 from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
 
 from classifier.jobs import Claimed
 from classifier.models import Classification, Job
@@ -93,6 +94,11 @@ def _record(row: Classification, claimed: Claimed) -> Recorded:
         if recorded is Recorded.CURRENT:
             lifecycle.apply_verdict(report=report, safe=row.safe, severity=Severity(row.severity))
         Job.objects.filter(pk=claimed.job_id).update(
-            done=True, parked=False, reason="", lease_until=None, not_before=None
+            done=True,
+            parked=False,
+            reason="",
+            lease_until=None,
+            not_before=None,
+            dropped=F("dropped") + int(recorded is Recorded.DUPLICATE),
         )
     return recorded

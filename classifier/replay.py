@@ -11,7 +11,6 @@ from django.db.models import Max, Min
 from classifier.models import Job, PolicyVersion
 from reports.audit import write_audit
 from reports.models import Report
-from reports.nudge import Lane, publish
 
 CHUNK = 500
 
@@ -69,10 +68,10 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
 def execute_replay(
     plan: Plan, *, selection: Selection, policy: PolicyVersion, actor_name: str
 ) -> Iterator[int]:
-    """Give the plan's reports new attempts and nudge them, chunk by chunk; yields how many each.
+    """Give the plan's reports new attempts, chunk by chunk; yields how many each.
 
-    A report that a worker holds or has finished meanwhile is left alone. A nudge that the broker
-    refuses is not lost: the job is due and the sweep finds it.
+    They are due at once: the sweep nudges them within its bound. A report that a worker holds or
+    has finished meanwhile is left alone, and a worker whose lease had run out is fenced off.
     """
     if plan.report_ids:
         write_audit(
@@ -85,27 +84,24 @@ def execute_replay(
             },
         )
     for start in range(0, len(plan.report_ids), CHUNK):
-        renewed = _renew(plan.report_ids[start : start + CHUNK], policy)
-        for report_id in renewed:
-            publish(report_id=report_id, lane=Lane.LIVE)
-        yield len(renewed)
+        yield _renew(plan.report_ids[start : start + CHUNK], policy)
 
 
-def _renew(report_ids: list[int], policy: PolicyVersion) -> list[int]:
+def _renew(report_ids: list[int], policy: PolicyVersion) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_RENEW, {"reports": report_ids, "version": policy.number})
-        renewed = {row[0] for row in cursor.fetchall()}
-    return [each for each in report_ids if each in renewed]
+        renewed: int = cursor.rowcount
+    return renewed
 
 
 _RENEW = """
 INSERT INTO classifier_job AS job
-    (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, nudged_at)
-SELECT id, %(version)s, 'live', 0, 0, 0, '', false, false, clock_timestamp()
+    (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done)
+SELECT id, %(version)s, 'live', 0, 0, 0, '', false, false
 FROM reports_report WHERE id = ANY(%(reports)s) AND status = 'pending'
 ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
-SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = excluded.nudged_at
+SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = NULL,
+    claims = job.claims + 1, lease_until = NULL
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
-RETURNING report_id
 """

@@ -33,7 +33,7 @@ SENTENCES: "dict[str, StrOrPromise]" = {
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the )?(?:previous|prior|above|your)"
     r" (?:instructions?|rules?|prompts?)"
-    r"|\b(?:note|message|instructions?) (?:to|for) (?:the )?(?:ai|model|moderator|classifier|assistant)\b"
+    r"|\b(?:note|message|instructions?) (?:to|for) (?:the )?(?:ai|model|classifier|assistant)\b"
     r"|\b(?:system|developer) prompt\b|\byou are now\b.{0,40}\b(?:ai|model|assistant)\b"
     r"|[\"']?(?:category|verdict|decision|confidence)[\"']?\s*[:=]\s*[\"']?(?:none|safe|no_violation|0\.|1)"
     r"|-----(?:begin|end) evidence"

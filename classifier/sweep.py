@@ -6,7 +6,6 @@ Its own process, not a task on the queue that it fills. Several may run; one wor
 import logging
 from dataclasses import dataclass
 
-from celery import current_app
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -14,7 +13,7 @@ from django.db.models.functions import Now
 from classifier.jobs import DUE, park_dead
 from classifier.models import Heartbeat, Job, PolicyVersion
 from reports.failpoints import Point, hit
-from reports.nudge import Lane, publish
+from reports.nudge import Lane, publish, queue_length
 
 log = logging.getLogger(__name__)
 
@@ -71,13 +70,6 @@ def _top_up(lane: Lane) -> int:
             return count
     hit(Point.SWEEP_AFTER_PUBLISH)
     return len(chosen)
-
-
-def queue_length(lane: Lane) -> int:
-    """How many nudges lie in the lane's queue; raises what the broker's client raises."""
-    with current_app.connection_for_read() as broker:
-        redis = broker.default_channel.client  # type: ignore[attr-defined]  # of kombu's Redis
-        return int(redis.llen(lane.value))
 
 
 def choose(*, policy: PolicyVersion, lane: Lane, at_most: int, nudged_too: bool) -> list[int]:

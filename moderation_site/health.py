@@ -64,6 +64,11 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         ["reason", "parked"],
         registry=registry,
     )
+    dropped = Gauge(
+        "moderation_dropped_answers",
+        "Answers that came after the one that stands",
+        registry=registry,
+    )
     retries = Gauge(
         "moderation_likely_retries",
         "Reports whose body had come before under another idempotency key",
@@ -88,6 +93,8 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         )
         for reason, parked, count in cursor.fetchall():
             waiting.labels(reason, str(parked).lower()).set(count)
+        cursor.execute("SELECT coalesce(sum(dropped), 0) FROM classifier_job WHERE dropped > 0")
+        dropped.set(cursor.fetchone()[0])
         cursor.execute(
             "SELECT sender.name, count(*) FROM reports_report AS report"
             " JOIN reports_sender AS sender ON sender.id = report.sender_id"

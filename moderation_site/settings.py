@@ -91,6 +91,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "moderation_site.probes.answer_probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -135,6 +136,11 @@ _database["HOST"] = unquote(
 # Threads of a worker share a pool; a web process keeps one connection a thread. Connections are
 # checked before use, because a restarted database otherwise fails the first request of each.
 _database["CONN_HEALTH_CHECKS"] = True
+# Who waits longer for a row is told so (the API answers 503), and a transaction that somebody left
+# open does not hold an item for ever.
+_database.setdefault("OPTIONS", {}).setdefault(
+    "options", "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s"
+)
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 0)
 if DATABASE_POOL_SIZE:
     _database["CONN_MAX_AGE"] = 0
@@ -188,7 +194,6 @@ CONTENT_SECURITY_POLICY = {
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.bool("SECURE_SSL_REDIRECT", True)
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # probes ask the process itself
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 SECURE_HSTS_PRELOAD = PRODUCTION

@@ -2,8 +2,6 @@ from django.contrib import admin
 from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
-from moderation_site.health import alive, metrics, ready
-
 admin.site.site_header = admin.site.site_title = _("Moderation")
 admin.site.index_title = _("Administration")
 
@@ -13,7 +11,4 @@ urlpatterns = [
     path("", include("reviews.urls")),
     path("admin/", admin.site.urls),
     path("api/", include("reports.api.urls")),
-    path("healthz", alive),
-    path("readyz", ready),
-    path("metrics", metrics),
 ]

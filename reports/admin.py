@@ -16,9 +16,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from reports.api.presentation import Waiting, waiting_reason
 from reports.audit import write_audit
-from reports.foreign_text import shorten
+from reports.foreign_text import shorten, show_controls
 from reports.models import (
     ApiKey,
     AuditEntry,
@@ -32,6 +31,7 @@ from reports.models import (
 )
 from reports.models.report import FirstReportedText
 from reports.senders import revoke_key
+from reports.waiting import waiting_sentence
 
 if TYPE_CHECKING:  # generic for the type checker only
     AnyModelAdmin = admin.ModelAdmin[Any]
@@ -117,7 +117,7 @@ class ReportAdmin(EvidenceAdmin):
 
     @admin.display(description=_("item"))
     def about(self, report: Report) -> SafeString:
-        return format_html("{} <bdi>{}</bdi>", report.item.type, report.item.external_id)
+        return describe(report.item)
 
     @admin.display(description=_("what was reported"))
     def conversation(self, report: Report) -> str:
@@ -154,11 +154,11 @@ class PendingReportAdmin(ReportAdmin):
 
     @admin.display(description=_("why it waits"))
     def waits_because(self, report: Report) -> str:
-        return str(waiting_sentence(report))
+        return waiting_sentence(report)
 
     @admin.display(description=_("attempts"))
-    def attempts(self, report: Report) -> SafeString | int:
-        job = max(report.jobs.all(), key=lambda each: each.policy_version_id, default=None)
+    def attempts(self, report: Report) -> Any:
+        job = report.newest_job()
         if job is None:
             return 0
         if job.parked:
@@ -183,27 +183,18 @@ class JudgedSafeReportAdmin(ReportAdmin):
 
     @admin.display(description=_("confidence"))
     def confidence(self, report: Report) -> str:
-        return " ".join(f"{each.confidence:.2f}" for each in current_of(report))
+        return f"{report.current_classification().confidence:.2f}"
 
     @admin.display(description=_("policy version"))
     def version(self, report: Report) -> str:
-        return " ".join(str(each.policy_version_id) for each in current_of(report))
+        return str(report.current_classification().policy_version_id)
 
 
-def current_of(report: Report) -> list[Any]:
-    """The current classification, as a list of one or none."""
-    return [each for each in report.classifications.all() if not each.superseded]
-
-
-def waiting_sentence(report: Report) -> Any:
-    """Why a pending report waits, in words; blank for any other report."""
-    reason = waiting_reason(report)
-    if reason is None:
-        return ""
-    if reason in Waiting.values:
-        return Waiting(reason).label
-    job = max(report.jobs.all(), key=lambda each: each.policy_version_id)
-    return job.get_reason_display()
+def describe(item: Item) -> SafeString:
+    """Type and id, each isolated, its hidden characters shown."""
+    return format_html(
+        "<bdi>{}</bdi> <bdi>{}</bdi>", show_controls(item.type), show_controls(item.external_id)
+    )
 
 
 def person(request: HttpRequest) -> User:
@@ -215,12 +206,18 @@ def person(request: HttpRequest) -> User:
 
 @admin.register(Item)
 class ItemAdmin(EvidenceAdmin):
-    list_display = ("__str__", "sender", "list", "rank", "since")
+    list_display = ("about", "sender", "list", "rank", "since")
+    fields = ("about", "sender", "list", "rank", "since", "resolved_at")
+    readonly_fields = ("about",)
     list_filter = ("list", "sender", "rank")
     search_fields = ("=external_id",)
     list_select_related = ("sender",)
     sortable_by = ()
     ordering = ("-rank", "since", "id")
+
+    @admin.display(description=_("item"))
+    def about(self, item: Item) -> SafeString:
+        return describe(item)
 
 
 @admin.register(Sender)
@@ -261,11 +258,11 @@ class ApiKeyAdmin(EvidenceAdmin):
     exclude = ("digest",)
     actions = ("revoke",)
 
-    @admin.action(description=_("Revoke the chosen keys"), permissions=["view"])
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("reports.change_apikey")
+
+    @admin.action(description=_("Revoke the chosen keys"), permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        if not request.user.has_perm("reports.change_apikey"):
-            self.message_user(request, _("You may not revoke keys."), level="error")
-            return
         revoked = sum(revoke_key(api_key=key, actor=person(request)) for key in queryset)
         self.message_user(request, _("Revoked: %(count)d.") % {"count": revoked})
 

@@ -1,30 +1,32 @@
 """Text of other people's making, made fit for a page: escaped, shortened, its hidden signs shown."""
 
 import regex
-from django.utils.html import conditional_escape
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-# Direction controls, zero-width characters and the like; joiners stay, for words and emoji need them.
-HIDDEN = frozenset(
-    [chr(c) for c in range(0x202A, 0x202F)]
-    + [chr(c) for c in range(0x2066, 0x206A)]
-    + [chr(c) for c in range(0xE0000, 0xE0080)]
-    + ["\u200b", "\u200e", "\u200f", "\u061c", "\u00ad", "\u2060", "\ufeff"]
+# What a reader cannot see: format, control and separator characters, and letters without a shape.
+# Joiners stay, for words and emoji need them, and so do tab and line breaks. A flag of a region
+# (a black flag and its tags) is one sign that can be seen.
+# Signs before Arabic and Syriac numbers are of the same kind as controls, yet have a shape.
+_VISIBLE = r"\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+_HIDDEN = regex.compile(
+    r"(?V1)(?P<flag>\U0001F3F4[\U000E0061-\U000E007A]+\U000E007F)"
+    rf"|[[\p{{Cf}}\p{{Cc}}\p{{Zl}}\p{{Zp}}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]--[\u200c\u200d\t\n\r{_VISIBLE}]]"
 )
 
 
 def show_controls(text: str) -> SafeString:
     """Escaped HTML with every invisible or direction-changing character as a small label."""
-    shown = "".join(
-        f'<span class="glyph">U+{ord(c):04X}</span>' if c in HIDDEN else conditional_escape(c)
-        for c in text
+    shown = _HIDDEN.sub(
+        lambda found: found["flag"] or f'<span class="glyph">U+{ord(found[0]):04X}</span>',
+        escape(text),
     )
-    return mark_safe(shown)  # noqa: S308 - each character was escaped above
+    return mark_safe(shown)  # noqa: S308 - escaped before the labels were put in
 
 
 def name_controls(text: str) -> str:
     """The same for places that hold no markup (a page's title, a message): `[U+202E]`."""
-    return "".join(f"[U+{ord(c):04X}]" if c in HIDDEN else c for c in text)
+    return str(_HIDDEN.sub(lambda found: found["flag"] or f"[U+{ord(found[0]):04X}]", text))
 
 
 def shorten(text: str, *, at_most: int = 240, fetched: int | None = None) -> str:

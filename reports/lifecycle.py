@@ -43,8 +43,7 @@ AFTER_DECISION: dict[tuple[str, bool], str] = {
 
 def lock(report_id: int) -> Report:
     """The report under a row lock, its item locked before it: the one order that everyone keeps."""
-    item_id = Report.objects.values_list("item_id", flat=True).get(pk=report_id)
-    Item.objects.select_for_update(no_key=True).get(pk=item_id)
+    lock_item(Report.objects.values_list("item_id", flat=True).get(pk=report_id))
     return Report.objects.select_for_update(no_key=True).get(pk=report_id)
 
 
@@ -56,9 +55,13 @@ def apply_verdict(*, report: Report, safe: bool, severity: Severity) -> None:
     place_item(item_id=report.item_id)
 
 
-def lock_item(item_id: int, report_ids: Collection[int]) -> list[Report]:
-    """Some of an item's reports under row locks, the item locked before them."""
+def lock_item(item_id: int) -> None:
+    """The item's row lock, to be taken before those of its reports."""
     Item.objects.select_for_update(no_key=True).get(pk=item_id)
+
+
+def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
+    """Some of an item's reports under row locks; the caller holds the item's."""
     chosen = Report.objects.filter(item_id=item_id, pk__in=report_ids)
     return list(chosen.select_for_update(no_key=True).order_by("id"))
 
@@ -88,7 +91,8 @@ def place_item(*, item_id: int, decided: bool = False) -> None:
     `decided`: a person has just decided, so it stands first among the resolved.
 
     Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
-    since come from its open reports (pending or in review); where none is open, from all of them.
+    since come from its open reports (pending or in review); where none is open, from those judged
+    safe; where all are resolved, from all of them.
     """
     with connection.cursor() as cursor:
         cursor.execute(_PLACE, {"item": item_id, "decided": decided})
@@ -109,9 +113,15 @@ FROM (
             WHEN bool_or(status = 'judged_safe') THEN 'judged_safe'
             ELSE 'resolved'
         END AS list,
-        coalesce(max(rank) FILTER (WHERE status IN ('needs_review', 'pending')), max(rank)) AS rank,
         coalesce(
-            min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')), min(received_at)
+            max(rank) FILTER (WHERE status IN ('needs_review', 'pending')),
+            max(rank) FILTER (WHERE status = 'judged_safe'),
+            max(rank)
+        ) AS rank,
+        coalesce(
+            min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')),
+            min(received_at) FILTER (WHERE status = 'judged_safe'),
+            min(received_at)
         ) AS since
     FROM reports_report WHERE item_id = %(item)s
 ) AS placed

@@ -11,6 +11,7 @@ import threading
 import time
 
 from celery import current_app
+from django.conf import settings
 from django.db import models
 
 from reports.failpoints import Point, hit
@@ -21,6 +22,8 @@ TASK = "classifier.classify"  # by its name: intake does not import the classifi
 QUEUED_AT_MOST = 1_000
 # After a failed publish the broker is left alone for a while: each try costs seconds.
 PAUSE_SECONDS = 5.0
+# How long a count of the queue is trusted; meanwhile our own nudges are added to it.
+LENGTH_HOLDS_SECONDS = 1.0
 
 
 class Lane(models.TextChoices):
@@ -37,6 +40,8 @@ class _Publisher:
         self.pid = os.getpid()
         self.waiting: queue.Queue[tuple[int, Lane]] = queue.Queue(QUEUED_AT_MOST)
         self.resume_at = 0.0
+        self.counted_at: dict[Lane, float] = {}
+        self.lengths: dict[Lane, int] = {}
         threading.Thread(target=self._run, name="nudge", daemon=True).start()
 
     def offer(self, report_id: int, lane: Lane) -> bool:
@@ -53,7 +58,8 @@ class _Publisher:
             if time.monotonic() < self.resume_at:
                 continue  # dropped: the sweep will find the row
             try:
-                publish(report_id=report_id, lane=lane)
+                if self._has_room(lane):
+                    publish(report_id=report_id, lane=lane)
             except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
                 self.resume_at = time.monotonic() + PAUSE_SECONDS
                 log.warning(
@@ -61,6 +67,15 @@ class _Publisher:
                     PAUSE_SECONDS,
                     type(error).__name__,
                 )
+
+    def _has_room(self, lane: Lane) -> bool:
+        """False while the lane's queue is at its bound: with no worker running it would only grow."""
+        now = time.monotonic()
+        if now - self.counted_at.get(lane, -LENGTH_HOLDS_SECONDS) >= LENGTH_HOLDS_SECONDS:
+            self.counted_at[lane], self.lengths[lane] = now, queue_length(lane)
+        self.lengths[lane] += 1
+        bound: int = settings.QUEUE_BOUND
+        return self.lengths[lane] <= bound
 
     def _warm_up(self) -> None:
         """Connect before the first nudge, which otherwise waits a second for it."""
@@ -99,3 +114,10 @@ def publish(*, report_id: int, lane: Lane) -> None:
         TASK, kwargs={"report_id": report_id, "lane": lane}, queue=lane, retry=False
     )
     hit(Point.NUDGE_AFTER_PUBLISH)
+
+
+def queue_length(lane: Lane) -> int:
+    """How many nudges lie in the lane's queue; raises what the broker's client raises."""
+    with current_app.connection_for_read() as broker:
+        redis = broker.default_channel.client  # type: ignore[attr-defined]  # of kombu's Redis
+        return int(redis.llen(lane.value))

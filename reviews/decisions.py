@@ -45,16 +45,20 @@ def decide_item(
     """Decide about the reports whose content the reviewer had before them.
 
     `last_decision_id` is the item's newest decision as the page showed it; another one by now raises
-    `StaleDecisionError`. An earlier decision is overridden, never edited. Reports that came in
+    `StaleDecisionError`, unless it is this very wish of the same person, sent twice. An earlier
+    decision is overridden, never edited, and for all reports that it was about. Reports that came in
     meanwhile are not touched: nobody has seen them.
     """
     with transaction.atomic():
-        reports = lifecycle.lock_item(item_id, report_ids)
-        if not reports:
-            raise NothingToDecideError
-        standing = Decision.objects.filter(item_id=item_id).order_by("-id").first()
+        lifecycle.lock_item(item_id)
+        standing = _standing(item_id)
         if standing is not None and standing.pk != last_decision_id:
+            if _says(standing, reviewer, wish):
+                return standing
             raise StaleDecisionError(standing)
+        reports = lifecycle.lock_reports(item_id, {*report_ids, *_covered(standing)})
+        if not set(report_ids) & {report.pk for report in reports}:
+            raise NothingToDecideError
         decision = Decision.objects.create(
             item_id=item_id,
             reviewer=reviewer,
@@ -84,3 +88,22 @@ def decide_item(
             },
         )
     return decision
+
+
+def _standing(item_id: int) -> Decision | None:
+    return Decision.objects.filter(item_id=item_id).order_by("-id").first()
+
+
+def _covered(standing: Decision | None) -> Collection[int]:
+    """The reports that the standing decision was about, the reports of those it overrode included."""
+    return [] if standing is None else standing.reports.values_list("pk", flat=True)
+
+
+def _says(decision: Decision, reviewer: User, wish: Wish) -> bool:
+    said = Wish(
+        Decision.Action(decision.action),
+        decision.category,
+        decision.note or "",
+        decision.reason or "",
+    )
+    return decision.reviewer_id == reviewer.pk and said == wish

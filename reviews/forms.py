@@ -8,7 +8,7 @@ from reports.models import Sender
 from reports.submission import Reason
 from reviews.decisions import Wish
 from reviews.models import Decision
-from reviews.queue import Filters
+from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
@@ -31,7 +31,9 @@ class FilterForm(forms.Form):
         senders = Sender.objects.order_by("name").values_list("name", "name")[:200]
         self._choices("sender", every + list(senders))
         self._choices("reason", every + list(Reason.choices))
-        self._choices("waiting", every + list(WaitingReason.choices))
+        self._choices(
+            "waiting", [*every, (PARKED, _("waits for a person")), *WaitingReason.choices]
+        )
         self.fields["language"].widget.attrs.update(size=6, dir="ltr")
         if not pending:
             del self.fields["waiting"]

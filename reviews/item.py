@@ -11,7 +11,7 @@ from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
 from reports.models import Content, ContentUnreadableError, Item, Report
-from reports.submission import Submission, SubmittedMessage
+from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reviews.models import Decision
 
 SHOWN_REPORTS = 20
@@ -32,6 +32,7 @@ class Conversation:
     """Messages that several reports may have sent alike, and the quotes found in them."""
 
     messages: list[SubmittedMessage]
+    language: str
     reports: list[ShownReport] = field(default_factory=list)
     quotes: list[str] = field(default_factory=list)
 
@@ -67,6 +68,20 @@ class ItemPage:
     def lead(self) -> Report:
         return self.shown[0].report
 
+    @property
+    def facts(self) -> SubmittedItem | None:
+        """What the sender said of the item itself, from the most pressing report that can be read."""
+        return next((each.submission.item for each in self.shown if each.submission), None)
+
+    @property
+    def metadata(self) -> list[tuple[str, str]]:
+        """What the sender sent along with the most pressing report: names, and values as JSON."""
+        sent = next((each.submission.metadata for each in self.shown if each.submission), None)
+        return [
+            (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            for key, value in (sent or {}).items()
+        ]
+
     def conversations(self) -> list[Conversation]:
         """The distinct conversations, in the order of the reports that brought them."""
         found: dict[str, Conversation] = {}
@@ -74,10 +89,11 @@ class ItemPage:
             if each.submission is None:
                 continue
             same = json.dumps([message.model_dump() for message in each.submission.messages])
-            conversation = found.setdefault(same, Conversation(each.submission.messages))
+            fresh = Conversation(each.submission.messages, each.report.language)
+            conversation = found.setdefault(same, fresh)
             conversation.reports.append(each)
-            for verdict in current_verdicts(each.report):
-                conversation.quotes += verdict.quotes or []
+            verdict = each.report.current_classification()
+            conversation.quotes += (verdict.quotes if verdict else None) or []
         return list(found.values())
 
     def story(self) -> list[Event]:
@@ -126,11 +142,6 @@ class BodyBytes(Func):
 
     function = "octet_length"
     output_field = IntegerField()
-
-
-def current_verdicts(report: Report) -> list[Any]:
-    """The report's current classification, as a list of one or none."""
-    return [each for each in report.classifications.all() if not each.superseded]
 
 
 def _readable(content: Content | None) -> Submission | None:

@@ -1,9 +1,18 @@
+from collections.abc import Collection
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from reports.models import Item, Report
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    def newest_of(self, item_ids: Collection[int]) -> "dict[int, Decision]":
+        """The newest decision about each of these items, by item id."""
+        newest = self.filter(item__in=item_ids).order_by("item", "-id").distinct("item")
+        return {each.item_id: each for each in newest.select_related("reviewer")}
 
 
 class Decision(models.Model):
@@ -37,6 +46,8 @@ class Decision(models.Model):
     created_at = models.DateTimeField(_("decided"), db_default=Now(), editable=False)
     effective_at = models.DateTimeField(_("in effect from"))
     purged_at = models.DateTimeField(_("purged"), null=True)
+
+    objects = DecisionQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("decision")

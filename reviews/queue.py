@@ -12,10 +12,12 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from classifier.models import Classification, Job
+from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
+from reviews.models import Decision
 
 PAGE = 25
-COUNTED_AT_MOST = 10_000
+PARKED = "parked"  # as a filter: whatever waits for a person, for whichever reason
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,14 @@ class Filters:
 
 @dataclass(frozen=True)
 class Card:
-    """One item of a list, with the report that put it there (its most severe, then oldest)."""
+    """One item of a list: the report that put it there (its most severe, then oldest), and the
+    newest decision about it, if there was one.
+    """
 
     item: Item
     lead: Report
     reports: int
+    decision: Decision | None
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,9 @@ _ONE_COUNT = (
 )
 _COUNTS = "SELECT {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
-    "(SELECT count(DISTINCT item_id) FROM (SELECT item_id FROM reports_report"
-    " WHERE status = 'pending' AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
+    "(SELECT count(*) FROM (SELECT FROM reports_item AS item WHERE list = 'pending' AND EXISTS ("
+    "SELECT FROM reports_report WHERE item_id = item.id AND status = 'pending'"
+    " AND due_at < clock_timestamp()) LIMIT %(most)s) AS late)",
     *(_ONE_COUNT.format(name) for name in ("needs_review", "judged_safe", "resolved")),
 )
 
@@ -85,14 +91,29 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     shown = rows[:PAGE]
     leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
     by_id = {report.pk: report for report in leads.with_excerpt()}
-    cards = [Card(row, by_id[row.lead_id], row.report_count) for row in shown]
+    decisions = Decision.objects.newest_of([row.pk for row in shown])
+    cards = [
+        Card(row, by_id[row.lead_id], row.report_count, decisions.get(row.pk)) for row in shown
+    ]
     return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
 
 
-def next_item(name: Item.List, *, filters: Filters, beside: int | None = None) -> Item | None:
-    """The top of a list, passing over the item at hand; None at the end."""
+def next_item(
+    name: Item.List, *, filters: Filters, beside: int | None = None, after: str = ""
+) -> Item | None:
+    """The top of a list, or what follows the item with the key `after`; None at the end.
+
+    `beside` is passed over. `ValueError` for a key that no page gave.
+    """
     items = _narrowed(_in_order(name), name, filters)
+    if after:
+        items = _beyond(items, name, after)
     return (items if beside is None else items.exclude(pk=beside)).first()
+
+
+def key_of(item: Item) -> str:
+    """The item's place in its list, to go on from."""
+    return _key(Item.List(item.list), item)
 
 
 def _in_order(name: Item.List) -> QuerySet[Item]:
@@ -116,10 +137,9 @@ def _narrowed(items: QuerySet[Item], name: Item.List, filters: Filters) -> Query
         )
         items = items.filter(Exists(current))
     if filters.waiting and name == Item.List.PENDING:
-        waiting = Job.objects.filter(
-            report__item=OuterRef("pk"), report__status="pending", reason=filters.waiting
-        )
-        items = items.filter(Exists(waiting))
+        waiting = Job.objects.filter(report__item=OuterRef("pk"), report__status="pending")
+        wanted = Q(parked=True) if filters.waiting == PARKED else Q(reason=filters.waiting)
+        items = items.filter(Exists(waiting.filter(wanted)))
     return items
 
 

@@ -3,7 +3,7 @@ from django.urls import path, re_path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
-from reviews.lanes import BY_SLUG
+from reviews.lists import BY_SLUG
 from reviews.views import show_item, show_list, start
 
 SLUGS = "|".join(BY_SLUG)

@@ -6,10 +6,11 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from classifier.models import PolicyVersion
@@ -18,29 +19,32 @@ from reports.models import Item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
 from reviews.forms import DecisionForm, FilterForm
 from reviews.item import ItemPage, read_item
-from reviews.lanes import BY_NAME, BY_SLUG, LANES, Lane
-from reviews.queue import Filters, count_lists, next_item, read_page
+from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
+from reviews.queue import Filters, count_lists, key_of, next_item, read_page
 
 may_review = permission_required("reviews.review_items", raise_exception=True)
 
 
 @require_safe
+@never_cache
 @login_required
 @may_review
 def show_list(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the four lists."""
-    lane = BY_SLUG[slug]
-    form = _filter_form(request, lane)
+    listed = BY_SLUG[slug]
+    policy = PolicyVersion.objects.active()
+    form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
-        page = read_page(lane.name, filters=filters, after=request.GET.get("after", ""))
+        page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
     except ValueError:
         return redirect(request.path)  # a key that no page of ours gave: begin at the top
     chosen = _chosen(filters)
     context = {
-        "lane": lane,
+        "listed": listed,
         "page": page,
         "form": form,
+        "policy": policy,
         "filtered": bool(chosen),
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
@@ -50,15 +54,17 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@never_cache
 @login_required
 @may_review
 def start(request: HttpRequest, slug: str) -> HttpResponse:
     """The top item of a list, narrowed as the list was."""
-    lane = BY_SLUG[slug]
-    return _open_next(request, lane, beside=None)
+    listed = BY_SLUG[slug]
+    return _open_next(request, listed, after=request.GET.get("after", ""))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 @login_required
 @may_review
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
@@ -67,19 +73,24 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         page = read_item(item_id)
     except Item.DoesNotExist:
         raise Http404 from None
+    policy = PolicyVersion.objects.active()
     if request.method == "POST":
-        return _decide(request, page)
-    form = _form(page, {"reports": _ids(page), "last": _last(page)}, bound=False)
-    return _render_item(request, page, form)
+        return _decide(request, page, policy)
+    form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
+    return _render_item(request, page, form, policy)
 
 
-def _decide(request: HttpRequest, page: ItemPage) -> HttpResponse:
+def _decide(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -> HttpResponse:
     user = request.user
     if not isinstance(user, User) or not user.has_perm("reviews.decide_items"):
         return render(request, "403.html", status=403)
-    form = _form(page, request.POST, bound=True)
+    form = _form(page, policy, data=request.POST)
     if not form.is_valid():
-        return _render_item(request, page, form, status=422)
+        # The page shows what there is now, and so the form says: not what it was sent with.
+        again = _form(page, policy, data=_as_shown(request.POST, page))
+        if again.is_valid() or "reports" in form.errors:
+            again.add_error(None, _("The form is broken. Open the item again."))
+        return _render_item(request, page, again, policy, status=422)
     try:
         decision = decide_item(
             item_id=page.item.pk,
@@ -89,70 +100,88 @@ def _decide(request: HttpRequest, page: ItemPage) -> HttpResponse:
             last_decision_id=form.cleaned_data["last"],
         )
     except StaleDecisionError as stale:
-        # What was typed stays; what was seen is now what stands, so a second try overrides knowingly.
-        typed = request.POST.copy()
-        typed["reports"], typed["last"] = _ids(page), str(stale.standing.pk)
-        return _render_item(
-            request, page, _form(page, typed, bound=True), stale=stale.standing, status=409
-        )
+        # What was typed stays; a second try overrides knowingly.
+        again = _form(page, policy, data=_as_shown(request.POST, page))
+        return _render_item(request, page, again, policy, stale=stale.standing, status=409)
     except NothingToDecideError:
         raise Http404 from None
     messages.success(
         request,
+        # The item's name is isolated: its direction is its own.
         _("Decided: %(action)s. %(item)s")
-        % {"action": decision.get_action_display(), "item": name_controls(page.title)},
+        % {
+            "action": decision.get_action_display(),
+            "item": f"\u2068{name_controls(page.title)}\u2069",
+        },
     )
     if "next" in request.POST:
-        return _open_next(request, _lane_of(request, page), beside=page.item.pk)
-    return redirect("review-item", page.item.pk)
+        return _open_next(request, _list_of(request, page), beside=page.item.pk)
+    return redirect(request.get_full_path())
 
 
-def _open_next(request: HttpRequest, lane: Lane, *, beside: int | None) -> HttpResponse:
-    filters = _filter_form(request, lane).filters()
-    item = next_item(lane.name, filters=filters, beside=beside)
+def _open_next(
+    request: HttpRequest, listed: ListPage, *, beside: int | None = None, after: str = ""
+) -> HttpResponse:
+    filters = _filters(request)
     chosen = _chosen(filters)
+    try:
+        item = next_item(listed.name, filters=filters, beside=beside, after=after)
+    except ValueError:
+        item = next_item(listed.name, filters=filters)
     if item is None:
         messages.info(request, _("That was the last one of this list."))
-        return redirect(_address("review-list", lane.slug, query=urlencode(chosen)))
-    query = urlencode({**chosen, "from": lane.slug})
+        return redirect(_address("review-list", listed.slug, query=urlencode(chosen)))
+    query = urlencode({**chosen, "from": listed.slug})
     return redirect(_address("review-item", item.pk, query=query))
 
 
-def _lane_of(request: HttpRequest, page: ItemPage) -> Lane:
+def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
     """The list that the reviewer works through: the address says, else where the item stood."""
     return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
 
 
-def _filter_form(request: HttpRequest, lane: Lane) -> FilterForm:
-    return FilterForm(
-        request.GET,
-        pending=lane.name == Item.List.PENDING,
-        policy=PolicyVersion.objects.active(),
-    )
+def _filters(request: HttpRequest) -> Filters:
+    """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
+    return Filters(**{key: request.GET.get(key, "")[:255] for key in vars(Filters())})
 
 
-def _form(page: ItemPage, data: Any, *, bound: bool) -> DecisionForm:
+def _form(
+    page: ItemPage, policy: PolicyVersion | None, *, data: Any = None, initial: Any = None
+) -> DecisionForm:
     open_lists = {Item.List.PENDING, Item.List.NEEDS_REVIEW}
     return DecisionForm(
-        **{"data" if bound else "initial": data},
-        policy=PolicyVersion.objects.active(),
+        data=data,
+        initial=initial,
+        policy=policy,
         may_reopen=page.item.list not in open_lists,
     )
 
 
-def _render_item(
+def _render_item(  # noqa: PLR0913 - what a page needs
     request: HttpRequest,
     page: ItemPage,
     form: DecisionForm,
+    policy: PolicyVersion | None,
     *,
     status: int = 200,
     stale: Any = None,
 ) -> HttpResponse:
+    came_from = _list_of(request, page)
+    chosen = _chosen(_filters(request))
+    query = urlencode(chosen)
+    after = urlencode({**chosen, "after": key_of(page.item)})
     context = {
         "page": page,
         "form": form,
         "stale": stale,
-        "lane": BY_NAME[Item.List(page.item.list)],
+        "policy": policy,
+        "came_from": came_from,
+        "back": _address("review-list", came_from.slug, query=query),
+        # A place in another list says nothing of what comes next in this one.
+        "skip": _address("review-start", came_from.slug, query=after)
+        if came_from.name == page.item.list
+        else "",
+        "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": request.user.has_perm("reviews.decide_items"),
     }
     return render(request, "reviews/item.html", _with_navigation(context), status=status)
@@ -160,10 +189,10 @@ def _render_item(
 
 def _with_navigation(context: dict[str, Any]) -> dict[str, Any]:
     counts = count_lists()
-    numbers = {lane.name: getattr(counts, lane.name.value) for lane in LANES}
+    numbers = {each.name: getattr(counts, each.name.value) for each in LISTS}
     return {
         **context,
-        "lanes": [(lane, numbers[lane.name]) for lane in LANES],
+        "lists": [(each, numbers[each.name]) for each in LISTS],
         "overdue": counts.overdue,
     }
 
@@ -176,8 +205,17 @@ def _address(name: str, *args: Any, query: str) -> str:
     return reverse(name, args=args) + (f"?{query}" if query else "")
 
 
+def _as_shown(typed: QueryDict, page: ItemPage) -> QueryDict:
+    """The typed values beside what the page shows now."""
+    values = typed.copy()
+    values["reports"], values["last"] = _ids(page), str(_last(page) or "")
+    return values
+
+
 def _ids(page: ItemPage) -> str:
-    return ",".join(str(each.report.pk) for each in page.shown)
+    """The reports whose content the page shows; an unreadable one only where there is no other."""
+    shown = [each for each in page.shown if each.submission] or page.shown
+    return ",".join(str(each.report.pk) for each in shown)
 
 
 def _last(page: ItemPage) -> int | None:

@@ -2,14 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.utils.formats import number_format
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from classifier import rules
 from classifier.models import Category, PolicyVersion, WaitingReason
 from reports import triage
-from reports.api.presentation import Waiting, waiting_reason
+from reports.foreign_text import show_controls
 from reports.models import Item, Report
+from reports.waiting import waiting_sentence, waits_for_a_person
+from reviews.models import Decision
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -27,10 +31,6 @@ CATEGORY_NAMES: "dict[str, StrOrPromise]" = {
     "other": gettext_lazy("Other violation"),
     "none": gettext_lazy("No violation"),
 }
-WAITING: "dict[str, StrOrPromise]" = {
-    **dict(Waiting.choices),
-    **dict(WaitingReason.choices),
-}
 FLOOR: "dict[str, StrOrPromise]" = {
     **{rule.name: rule.sentence for rule in triage.RULES},
     **dict(WaitingReason.choices),
@@ -45,20 +45,52 @@ def category_name(category_id: str, policy: PolicyVersion | None = None) -> str:
     return next((each["name"] for each in categories if each["id"] == category_id), category_id)
 
 
-def why_here(name: str, report: Report, verdicts: list[Any]) -> list[str]:
-    """Sentences: why the report stands in this list."""
+def why_here(name: str, report: Report, decision: Decision | None) -> list[str]:
+    """Sentences, some with markup: why an item stands in this list.
+
+    `report` is the one that put it there, `decision` the item's newest, if there is one.
+    """
+    verdict = report.current_classification()
+    if name == Item.List.RESOLVED and decision is not None:
+        return [decided_sentence(decision)]
+    if name == Item.List.JUDGED_SAFE and verdict is not None:
+        said = _("Policy version %(version)s: safe with confidence %(confidence)s.")
+        confidence = number_format(verdict.confidence, 2)
+        return [said % {"version": verdict.policy_version_id, "confidence": confidence}]
+    sentences = [] if decision is None else [earlier_sentence(decision)]
     if name == Item.List.PENDING:
-        reason = waiting_reason(report)
-        return [str(WAITING[reason])] if reason else []
-    if name == Item.List.JUDGED_SAFE:
-        return [
-            _("Policy version %(version)s: safe with confidence %(confidence).2f.")
-            % {"version": verdict.policy_version_id, "confidence": verdict.confidence}
-            for verdict in verdicts
-        ]
-    return floor_sentences(report) + [
-        sentence for verdict in verdicts for sentence in rule_sentences(verdict)
-    ]
+        sentences.append(waiting_sentence(report))
+        if waits_for_a_person(report):
+            sentences.append(_("No worker tries it again by itself: it waits for a person."))
+    return sentences + floor_sentences(report) + (rule_sentences(verdict) if verdict else [])
+
+
+def decided_sentence(decision: Decision) -> str:
+    """Who decided what, under which category."""
+    said = format_html(
+        _("<bdi>{who}</bdi> decided: {what}."),
+        who=decision.reviewer.get_username(),
+        what=decision.get_action_display(),
+    )
+    if decision.category:
+        said = format_html("{} {}.", said, category_name(decision.category))
+    return said
+
+
+def earlier_sentence(decision: Decision) -> str:
+    """What a person did before the item came to stand where it stands now."""
+    if decision.action != Decision.Action.REOPEN:
+        return format_html(
+            _("Before that <bdi>{who}</bdi> had decided: {what}."),
+            who=decision.reviewer.get_username(),
+            what=decision.get_action_display(),
+        )
+    said = format_html(
+        _("<bdi>{who}</bdi> sent it back to review."), who=decision.reviewer.get_username()
+    )
+    if decision.note:
+        said = format_html('{} <q dir="auto">{}</q>', said, show_controls(decision.note))
+    return said
 
 
 def rule_sentences(verdict: Any) -> list[str]:

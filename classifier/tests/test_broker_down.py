@@ -54,7 +54,6 @@ def test_sweep_and_replay_do_their_part_and_the_next_sweep_finds_the_rest(
     Job.objects.create(report=parked, policy_version=policy, parked=True, reason="too_long")
     empty_queue()
 
-    # Together, because the broker's client gives up only after seconds.
     sweep = start_manage("sweep", "--once")
     replay = start_manage("replay", "--execute", "--where", "reason=too_long")
     swept, sweeps_errors = sweep.communicate(timeout=60)
@@ -65,8 +64,7 @@ def test_sweep_and_replay_do_their_part_and_the_next_sweep_finds_the_rest(
     assert Heartbeat.objects.filter(name="sweep").exists()
     assert (job_of(dead).parked, job_of(dead).reason) == (True, "holder_died")
 
-    assert replay.returncode == 4
-    assert "The broker does not answer" in replays_errors
+    assert (replay.returncode, replays_errors) == (0, "")
     assert "Traceback" not in f"{sweeps_errors}{replays_errors}"
     assert not job_of(parked).parked
     assert AuditEntry.objects.filter(action="replay").count() == 1

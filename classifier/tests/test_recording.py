@@ -68,6 +68,7 @@ def test_the_first_answer_stands_and_the_second_is_dropped(
 
     row = Classification.objects.get()
     assert (row.summary, row.category) == ("They arrange to meet.", "none")
+    assert job_of(report).dropped == 2
     report.refresh_from_db()
     assert report.status == STATUS.JUDGED_SAFE
     check_constraints_now()

@@ -16,9 +16,11 @@ from classifier.jobs import put_off
 from classifier.management.commands.replay import Command
 from classifier.models import Classification, Job, PolicyVersion, WaitingReason
 from classifier.pipeline import classify_report
+from classifier.sweep import sweep_once
 from classifier.tests.situations import (
     claim,
     empty_queue,
+    end_lease,
     job_of,
     make_many,
     other_connection,
@@ -124,17 +126,32 @@ def test_parked_reports_get_new_attempts_and_are_classified_once(
 
     assert replay("--execute").endswith("3 reports have new attempts.\n")
 
-    assert queued() == [report.pk for report in reports]
     for report in reports:
         job = job_of(report)
         assert (job.parked, job.attempts, job.not_before) == (False, 0, None)
-    # Run again before and after the workers did their part, every nudge delivered.
+    # Run again before and after the workers did their part; the sweep nudges what is due.
     replay("--execute")
+    assert sweep_once().nudged == 3
+    assert queued() == [report.pk for report in reports]
     for report_id in queued():
         classify_report(report_id=report_id, lane=Lane.LIVE)
     assert replay("--execute").endswith("0 reports have new attempts.\n")
     assert Classification.objects.count() == len(standin.calls()) == 3
     assert not Report.objects.pending().exists()
+
+
+def test_a_holder_whose_lease_ran_out_cannot_put_off_what_was_replayed(
+    client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = send_text(client_of_sender)
+    late = claim(report, policy)
+    end_lease(report)
+    replay("--execute")
+    before = Job.objects.values().get()
+
+    assert not put_off(claimed=late, reason=WaitingReason.PROVIDER_TIMEOUT)
+
+    assert Job.objects.values().get() == before
 
 
 def test_a_report_in_a_workers_hands_is_left_alone(
@@ -173,9 +190,10 @@ def test_more_than_a_chunk_is_replayed_once_each() -> None:
     make_many("chat-app", 1_100)
     empty_queue()
 
-    replay("--execute")
+    assert replay("--execute").endswith("1100 reports have new attempts.\n")
 
-    assert len(queued()) == len(set(queued())) == 1_100
+    due = Job.objects.filter(attempts=0, parked=False, not_before=None, lease_until=None)
+    assert due.values("report").distinct().count() == 1_100
     assert len(replays()) == 1
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from classifier.models import Heartbeat, Job, PolicyVersion
-from classifier.sweep import GRACE_SECONDS, NUDGE_LOST_SECONDS, Swept, queue_length, sweep_once
+from classifier.sweep import GRACE_SECONDS, NUDGE_LOST_SECONDS, Swept, sweep_once
 from classifier.tests.situations import (
     at_once,
     empty_queue,
@@ -21,7 +21,7 @@ from classifier.tests.situations import (
     queued,
 )
 from reports.models import Report
-from reports.nudge import Lane, publish
+from reports.nudge import Lane, publish, queue_length
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("policy")]
 

@@ -76,3 +76,9 @@ def test_an_unexpected_error_is_a_problem_for_programs_and_a_page_for_people(db:
     assert json.loads(for_programs.content)["code"] == "internal_error"
     assert "not an empty list" in for_people.content.decode()
     assert (for_programs.status_code, for_people.status_code) == (500, 500)
+
+
+def test_a_probe_by_the_process_own_address_is_answered(db: None) -> None:  # noqa: ARG001
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert Browser().get(path, headers={"Host": "10.0.0.7:8000"}).status_code != 400
+    assert Browser().get("/review/", headers={"Host": "10.0.0.7:8000"}).status_code == 400

@@ -4,19 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import models
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from reports.models import Report
-
-
-class Waiting(models.TextChoices):
-    """Why a report is pending while nothing went wrong; other reasons come from its job."""
-
-    WAITING_FOR_WORKER = "waiting_for_worker", _("It waits for a worker.")
-    BEING_CLASSIFIED = "being_classified", _("A model is reading it now.")
+from reports.waiting import waiting_reason
 
 
 class ClassificationOut(BaseModel):
@@ -59,7 +51,7 @@ class ReportsPageOut(BaseModel):
 def present_report(report: Report) -> dict[str, Any]:
     """JSON-ready; the report comes from `ReportQuerySet.with_decisions`."""
     now = timezone.now()
-    current = next((each for each in report.classifications.all() if not each.superseded), None)
+    current = report.current_classification()
     # A report that went back to review has none in effect, whatever was decided before.
     resolved = report.status == Report.Status.RESOLVED
     effective = [each for each in report.decisions.all() if resolved and each.effective_at <= now]
@@ -86,13 +78,3 @@ def present_report(report: Report) -> dict[str, Any]:
             effective_at=decision.effective_at,
         ),
     ).model_dump(mode="json")
-
-
-def waiting_reason(report: Report) -> str | None:
-    """The named reason of a pending report, from its newest job; null for any other report."""
-    if report.status != Report.Status.PENDING:
-        return None
-    job = max(report.jobs.all(), key=lambda each: each.policy_version_id, default=None)
-    if job is not None and job.lease_until is not None and job.lease_until > timezone.now():
-        return Waiting.BEING_CLASSIFIED
-    return (job.reason if job else "") or Waiting.WAITING_FOR_WORKER

@@ -76,7 +76,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
             body = problem(
                 status=503,
                 code="database_unavailable",
-                detail="Nothing was stored. Send it again under the same Idempotency-Key.",
+                detail="It may not have been stored. Send it again under the same Idempotency-Key.",
             )
             headers["Retry-After"] = str(DATABASE_RETRY_AFTER_SECONDS)
         case _:

@@ -54,7 +54,11 @@ def read_idempotency_key(request: Request) -> str:
 
 
 class ReportsPage(CursorPagination):
-    """Oldest first, so that a reader who follows the cursor misses nothing that arrives meanwhile."""
+    """Oldest first: what arrives meanwhile stands behind the cursor.
+
+    A report is stamped when its transaction begins, so one that commits late may come to stand a
+    moment before a cursor; a reader who must miss none asks again from a little earlier.
+    """
 
     page_size = 100
     ordering = ("received_at", "id")

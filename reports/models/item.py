@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from reports.foreign_text import name_controls
 from reports.models.sender import Sender
 from reports.models.severity import Severity
 
@@ -58,4 +59,4 @@ class Item(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type} {self.external_id}"
+        return name_controls(f"{self.type} {self.external_id}")

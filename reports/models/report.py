@@ -1,5 +1,5 @@
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models.functions import Now
@@ -156,6 +156,14 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return str(self.public_id)
+
+    def newest_job(self) -> Any:
+        """The job under the highest policy version, or None; reads what was prefetched."""
+        return max(self.jobs.all(), key=lambda job: job.policy_version_id, default=None)
+
+    def current_classification(self) -> Any:
+        """The verdict that counts, or None; reads what was prefetched."""
+        return next((each for each in self.classifications.all() if not each.superseded), None)
 
     def is_overdue(self, *, at: "datetime | None" = None) -> bool:
         return self.status == self.Status.PENDING and self.due_at < (at or timezone.now())

@@ -3,12 +3,13 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
+from reports.counting import COUNTED_AT_MOST, bounded
 from reports.foreign_text import show_controls
 from reports.models import Report
 
 register = template.Library()
 
-COUNTED_AT_MOST = 10_000
+register.filter(bounded)
 
 
 @register.simple_tag
@@ -19,12 +20,6 @@ def report_counts() -> dict[str, int]:
         "overdue": Report.objects.overdue()[: COUNTED_AT_MOST + 1].count(),
         "judged_safe": Report.objects.judged_safe()[: COUNTED_AT_MOST + 1].count(),
     }
-
-
-@register.filter
-def bounded(count: int) -> str:
-    """A count as people read it: 1,204, or 10,000+."""
-    return f"{COUNTED_AT_MOST:,}+" if count > COUNTED_AT_MOST else f"{count:,}"
 
 
 @register.filter(name="show_controls")

@@ -58,7 +58,8 @@ def decision_on(report: Report, *, effective_at: datetime | None = None, **chang
 def resolve(report: Report, **changes: Any) -> Any:
     """A decision in effect, and the status and place that follow."""
     decision = decision_on(report, **changes)
-    locked = lifecycle.lock_item(report.item_id, [report.pk])
+    lifecycle.lock_item(report.item_id)
+    locked = lifecycle.lock_reports(report.item_id, [report.pk])
     lifecycle.apply_decision(item_id=report.item_id, reports=locked, reopen=False)
     check_constraints_now()
     return decision

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from celery import current_app
 from django.conf import settings
+from pytest_django import Settings
 
 from reports.models import Report
-from reports.nudge import QUEUED_AT_MOST, Lane
+from reports.nudge import QUEUED_AT_MOST, Lane, queue_length, start_publisher
 from reports.tests.sending import Client, make_sender, post_over_http, report_body, web_process
 
 QUICK_SECONDS = 1.0
@@ -52,6 +53,26 @@ def test_a_report_is_202_at_once_while_the_broker_does_not_answer(
             assert time.monotonic() - began < QUICK_SECONDS
 
     assert Report.objects.pending().count() == 5
+
+
+@pytest.mark.django_db
+def test_with_no_worker_running_arrivals_fill_the_queue_to_its_bound_and_no_further(
+    settings: Settings,
+) -> None:
+    with current_app.connection_for_write() as broker:
+        broker.default_channel.client.delete(Lane.LIVE.value)  # type: ignore[attr-defined]
+    settings.QUEUE_BOUND = 5
+    sender = make_sender("chat-app")
+
+    for _ in range(30):
+        sender.send(report_body())
+
+    publisher = start_publisher()
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not publisher.waiting.empty():
+        assert time.monotonic() < deadline
+    assert queue_length(Lane.LIVE) <= 5
+    assert Report.objects.pending().count() == 30
 
 
 OFFER_TOO_MANY = """

@@ -89,5 +89,9 @@ DROP FUNCTION decision_stands();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("reviews", "0001_initial"), ("classifier", "0002_verdicts_stand")]
+    dependencies = [
+        ("reviews", "0001_initial"),
+        ("classifier", "0002_verdicts_stand"),
+        ("reports", "0002_evidence_stands"),
+    ]
     operations = [migrations.RunSQL(FORWARD, BACKWARD)]

@@ -7,13 +7,13 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
+from reports.counting import bounded
 from reports.foreign_text import name_controls, shorten, show_controls
 from reports.models import Severity
 from reports.models.report import FirstReportedText
 from reports.submission import read_moment
+from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
-from reviews.item import current_verdicts
-from reviews.queue import COUNTED_AT_MOST
 
 register = template.Library()
 
@@ -27,16 +27,10 @@ _TONES = {
 
 register.filter("shown", show_controls)
 register.filter("named", name_controls)
-register.filter("verdicts", current_verdicts)
+register.filter(bounded)
 register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
-
-
-@register.filter
-def bounded(count: int) -> str:
-    """A count as people read it: 1,204, or 10,000+."""
-    return f"{COUNTED_AT_MOST:,}+" if count > COUNTED_AT_MOST else f"{count:,}"
 
 
 @register.filter
@@ -65,9 +59,14 @@ def moment(value: str) -> datetime:
 
 
 @register.simple_tag
-def why_here(list_name: str, report: Any) -> list[str]:
-    """Sentences: why the report stands in the list."""
-    return words.why_here(list_name, report, current_verdicts(report))
+def why_here(list_name: str, report: Any, decision: Any) -> list[str]:
+    """Sentences: why an item stands in the list."""
+    return words.why_here(list_name, report, decision)
+
+
+register.filter("parked", waits_for_a_person)
+register.filter("waiting_sentence", waiting_sentence)
+register.filter("decided_sentence", words.decided_sentence)
 
 
 @register.filter

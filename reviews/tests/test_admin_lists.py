@@ -62,7 +62,7 @@ def test_a_report_stands_in_the_list_that_its_verdict_put_it(
     safe = client_of_sender.send(body_saying("Lunch at noon?"))
     threat = client_of_sender.send(body_saying("I will kill you tomorrow"))
     waiting = client_of_sender.send(body_saying("Nobody has read this."))
-    for report in (safe, threat):
+    for report in (threat, safe):  # a worker takes the more urgent first in any case
         classify_report(report_id=report.pk, lane=Lane.LIVE)
 
     pending, judged_safe = page(browser, PENDING), page(browser, SAFE)

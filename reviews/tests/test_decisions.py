@@ -1,5 +1,6 @@
 """Deciding: one transaction with its audit row, for what the page showed, never over a newer decision."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,8 @@ from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
-from reports.tests.sending import Client, body_saying
+from reports.tests.sending import Client, body_saying, store_instead
+from reviews.item import SHOWN_REPORTS
 from reviews.models import Decision
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
 
@@ -230,3 +232,98 @@ def test_a_late_verdict_leaves_a_resolved_item_where_it_stands_in_its_list(
     resolved = Item.objects.order_by("-resolved_at").values_list("pk", flat=True)
     assert list(resolved) == [reports[1].item_id, reports[0].item_id]
     assert Item.objects.filter(list=Item.List.RESOLVED).count() == 2
+
+
+def test_a_later_decision_counts_for_all_that_the_earlier_one_was_about(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    """More reports than a page shows: nobody is told one thing and the others another."""
+    body = body_saying("piled on")
+    reports = [client_of_sender.send(body) for _ in range(SHOWN_REPORTS + 2)]
+    item = reports[0].item
+    for action in ("remove", "no_violation"):
+        decide(browser, item, read(browser, reports[0]), action=action, category="hate")
+
+    told = {in_api(client_of_sender, report)["decision"]["action"] for report in reports}
+    assert told == {"no_violation"}
+    decide(browser, item, read(browser, reports[0]), action="reopen")
+    assert set(Report.objects.values_list("status", flat=True)) == {"needs_review"}
+
+
+def test_the_same_wish_sent_twice_is_one_decision_and_no_conflict(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(body_saying("double click"))
+    html = read(browser, report)
+
+    answers = [
+        decide(browser, report.item, html, action="remove", category="hate").status_code
+        for _click in range(2)
+    ]
+
+    assert answers == [302, 302]
+    assert Decision.objects.count() == AuditEntry.objects.filter(action="decided").count() == 1
+
+
+def test_a_report_whose_content_cannot_be_read_is_not_decided_with_the_others(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    body = body_saying("readable")
+    readable, broken = client_of_sender.send(body), client_of_sender.send(body)
+    store_instead(broken, [])
+
+    decide(browser, readable.item, read(browser, readable), action="no_violation")
+
+    broken.refresh_from_db()
+    assert broken.status == Report.Status.PENDING
+
+
+def test_after_a_refused_form_the_page_and_its_form_speak_of_the_same_reports(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    body = body_saying("grows")
+    report = client_of_sender.send(body)
+    html = read(browser, report)
+    later = client_of_sender.send(body)
+
+    answer = decide(browser, report.item, html, action="remove")
+
+    again = " ".join(answer.content.decode().split())
+    assert "2 reports shown here" in again
+    assert form_of(again)["reports"] == f"{report.pk},{later.pk}"
+
+
+def test_what_people_did_is_told_where_the_item_stands(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(body_saying("not so harmless"))
+    classify(report, policy)
+    decide(
+        browser, report.item, read(browser, report), action="reopen", note="look at \u202ethe slang"
+    )
+
+    for address in ("/review/needs-review/", f"/review/items/{report.item_id}/"):
+        html = page(browser, address)
+        assert "<bdi>dana</bdi> sent it back to review." in html
+        assert 'look at <span class="glyph">U+202E</span>the slang' in html
+    decide(browser, report.item, read(browser, report), action="remove", category="hate")
+    assert "<bdi>dana</bdi> decided: remove. Hate." in page(browser, "/review/resolved/")
+
+
+def test_a_reviewer_can_go_back_to_the_narrowed_list_or_on_without_deciding(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    first, second = (client_of_sender.send(body_saying(text)) for text in ("one", "two"))
+    client_of_sender.send(body_saying("autre", language="fr"))
+    html = page(browser, f"/review/items/{first.item_id}/?from=pending&language=en")
+
+    assert 'href="/review/pending/?language=en"' in html
+    skip = re.search(r'href="(/review/pending/start/[^"]*)"', html)
+    assert skip is not None
+    answer = browser.get(skip[1].replace("&amp;", "&"))
+    assert answer["Location"] == f"/review/items/{second.item_id}/?language=en&from=pending"
+    html = page(browser, answer["Location"])
+    skip = re.search(r'href="(/review/pending/start/[^"]*)"', html)
+    assert skip is not None
+    assert browser.get(skip[1].replace("&amp;", "&"))["Location"] == "/review/pending/?language=en"
+    assert Decision.objects.count() == 0

@@ -10,13 +10,16 @@ from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from reports.foreign_text import name_controls, show_controls
 from reports.models import Report
 from reports.tests.sending import Client, make_sender, report_body, store_instead
+from reviews.models import Decision
 from reviews.tests.people import decide, judge_threat, log_in, page
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 BIDI = "\u202egpj.exe\u2066"
 EVIL = f"{SCRIPT}{BIDI}"
+WITHOUT_FOREIGN_TEXT = {"/admin/reports/auditentry/", "/admin/classifier/policyversion/1/change/"}
 
 
 @pytest.fixture
@@ -56,6 +59,8 @@ def test_nothing_that_anybody_wrote_runs_or_leaks_its_direction(
             "/admin/reports/item/",
             "/admin/reports/auditentry/",
             "/admin/reviews/decision/",
+            f"/admin/reviews/decision/{Decision.objects.get().pk}/change/",
+            f"/admin/reports/item/{report.item_id}/change/",
             "/admin/classifier/policyversion/1/change/",
         ]
     else:
@@ -67,9 +72,37 @@ def test_nothing_that_anybody_wrote_runs_or_leaks_its_direction(
         assert "<script>alert" not in html
         assert "<script>evil" not in html
         assert "onerror=alert(2)>" not in html.replace("onerror=alert(2)&gt;", "")
-        if role == "reviewer":
-            assert "\u202e" not in html
-            assert "U+202E" in html
+        assert "\u202e" not in html, each
+        assert "U+202E" in html or each in WITHOUT_FOREIGN_TEXT, each
+
+
+@pytest.mark.parametrize("hidden", "\u2028\u2029\u2063\u206a\ufff9\u180e\u034f\u3164\x07\x85\u00ad")
+def test_whatever_cannot_be_seen_is_shown_as_a_label(hidden: str) -> None:
+    assert show_controls(f"a{hidden}b") == f'a<span class="glyph">U+{ord(hidden):04X}</span>b'
+    assert name_controls(f"a{hidden}b") == f"a[U+{ord(hidden):04X}]b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["👨‍👩‍👧‍👦", "🇱🇧", "e\u0301\u0323", "می‌خواهم", "a\tb\nc", "\u0600١٢",
+     "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"],
+)  # fmt: skip
+def test_what_can_be_seen_is_left_as_it_was_written(text: str) -> None:
+    assert show_controls(text) == text
+
+
+def test_a_category_of_an_installations_own_is_called_by_its_name(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    title, content = read_policy_file(FIRST_POLICY, model="stand-in-not-a-model")
+    content.categories[0]["id"] = "extremism"
+    content.categories[0]["name"] = "Violent extremism"
+    policy, _changed = load_policy(title=title, content=content, activate=True, actor_name="test")
+    report = client_of_sender.send()
+    judge_threat(report, policy, category="extremism")
+
+    for address in ("/review/needs-review/", f"/review/items/{report.item_id}/"):
+        assert "Violent extremism" in page(browser, address)
 
 
 def test_a_policy_of_hostile_words_is_escaped_too(

@@ -49,6 +49,30 @@ def test_it_shows_the_conversation_with_the_reported_message_and_the_quotes_mark
         assert line in html
 
 
+def test_it_tells_whose_item_it_is_and_where_it_stands(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    report = client_of_sender.send(
+        report_body(
+            item={
+                "type": "post",
+                "id": "p-1",
+                "author_id": "u-77",
+                "url": "https://app.example/p-1",
+            },
+            metadata={"app": "ios", "build": 12},
+        )
+    )
+
+    html = page(browser, f"/review/items/{report.item_id}/")
+
+    assert '<a href="https://app.example/p-1" rel="noreferrer noopener"' in html
+    for fact in ("u-77", str(report.public_id), "ios", "12", "chat-app"):
+        assert fact in html
+    answer = browser.get(f"/review/items/{report.item_id}/")
+    assert "no-store" in answer["Cache-Control"]
+
+
 def test_a_pending_item_says_why_it_waits_and_can_be_decided_all_the_same(
     browser: Browser, client_of_sender: Client
 ) -> None:

@@ -111,6 +111,22 @@ def test_overdue_and_the_reason_are_badges_and_not_the_order(
     assert html.count('<span class="tag critical">Overdue</span>') == 1
     assert "The model refused to judge this content." in html
     assert "1 overdue" in html
+    assert html.count('<span class="tag critical">Needs a person</span>') == 1
+    assert excerpts(page(browser, f"{PENDING}?waiting=parked")) == ["late"]
+
+
+def test_overdue_counts_items_of_this_list_and_not_their_reports(
+    browser: Browser, policy: PolicyVersion
+) -> None:
+    slow = make_sender("slow-app", budget_seconds=0.001)
+    body = body_saying("late")
+    for _ in range(3):
+        slow.send(body)
+    other = body_saying("in review")
+    judge_threat(slow.send(other), policy)
+    slow.send(other)
+
+    assert "1 overdue" in page(browser, PENDING)
 
 
 @pytest.mark.parametrize(

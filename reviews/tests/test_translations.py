@@ -12,7 +12,7 @@ from reports.tests.sending import Client, body_saying
 from reviews.tests.people import log_in, page
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "locale" / "ar" / "LC_MESSAGES"
-PLACEHOLDER = re.compile(r"%\(\w+\)[.\d]*[sdf]|<[^>]+>")
+PLACEHOLDER = re.compile(r"%\(\w+\)[.\d]*[sdf]|\{\w+\}|<[^>]+>")
 
 
 @pytest.fixture(scope="module")
@@ -64,4 +64,6 @@ def test_pages_speak_arabic_from_right_to_left_and_leave_foreign_text_its_own_di
     assert '<html lang="ar" dir="rtl">' in html
     assert "<h1>قيد الانتظار</h1>" in html
     assert "بلاغ واحد" in html
-    assert re.search(r'<a href="/review/items/[^"]*" dir="auto">An English text.</a>', html)
+    assert re.search(
+        r'<a href="/review/items/[^"]*" dir="auto" lang="en">An English text.</a>', html
+    )

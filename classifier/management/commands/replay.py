@@ -9,13 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerError
 
 from classifier.models import Job, PolicyVersion
 from classifier.replay import Plan, Selection, execute_replay, plan_replay
 from reports.models import Sender
 
-EXIT_NOT_ELIGIBLE, EXIT_STOPPED, EXIT_LOCKED, EXIT_INTERRUPTED = 3, 4, 5, 130
+EXIT_NOT_ELIGIBLE, EXIT_LOCKED, EXIT_INTERRUPTED = 3, 5, 130
 WHERE = ("sender", "reason")
 
 
@@ -90,12 +89,6 @@ class Command(BaseCommand):
                 done += count
                 if bar:
                     sys.stderr.write(f"\r{done} of {len(plan.report_ids)}")
-        except BrokerError as error:
-            raise CommandError(
-                f"The broker does not answer ({type(error).__name__}). What has new attempts so far "
-                "is found by the sweep; run the same command again for the rest.",
-                returncode=EXIT_STOPPED,
-            ) from None
         except KeyboardInterrupt:
             raise CommandError(
                 f"Interrupted after {done}; run the same command again for the rest.",

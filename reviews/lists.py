@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lane:
+class ListPage:
     """One list. `slug` stands in the address, `tone` is the style sheet's word for its colour."""
 
     name: Item.List
@@ -25,8 +25,8 @@ class Lane:
 
 
 SEVERE_FIRST = _("Most severe first, then oldest.")
-LANES = (
-    Lane(
+LISTS = (
+    ListPage(
         Item.List.PENDING,
         "pending",
         _("Pending"),
@@ -35,7 +35,7 @@ LANES = (
         _("Nothing is pending: every report has its verdict."),
         "pending",
     ),
-    Lane(
+    ListPage(
         Item.List.NEEDS_REVIEW,
         "needs-review",
         _("Needs review"),
@@ -44,7 +44,7 @@ LANES = (
         _("Nothing needs review."),
         "critical",
     ),
-    Lane(
+    ListPage(
         Item.List.JUDGED_SAFE,
         "safe",
         _("Judged safe"),
@@ -53,7 +53,7 @@ LANES = (
         _("No report was judged safe."),
         "safe",
     ),
-    Lane(
+    ListPage(
         Item.List.RESOLVED,
         "resolved",
         _("Resolved"),
@@ -63,5 +63,5 @@ LANES = (
         "",
     ),
 )
-BY_SLUG = {lane.slug: lane for lane in LANES}
-BY_NAME = {lane.name: lane for lane in LANES}
+BY_SLUG = {each.slug: each for each in LISTS}
+BY_NAME = {each.name: each for each in LISTS}

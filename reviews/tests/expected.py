@@ -1,0 +1,196 @@
+"""What the design says must come of each step, in plain Python: the state machine's second opinion.
+
+Written from the rules of the design and not from the product's code; knows no SQL and no clock.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+ATTEMPTS = 3
+OPEN = ("needs_review", "pending")
+LISTS = ("needs_review", "pending", "judged_safe", "resolved")
+HIGH = 3
+REFUSALS = {"model_refused", "content_filtered"}
+HOPELESS = REFUSALS | {"too_long"}
+SPENDING = HOPELESS | {
+    "answer_invalid",
+    "answer_cut",
+    "wrong_model",
+    "input_truncated",
+    "internal_error",
+}
+
+
+class JobRow(NamedTuple):
+    """A job's columns; `lease` is "held", "over" or "", `waits` says that its time has not come."""
+
+    attempts: int = 0
+    claims: int = 0
+    faults: int = 0
+    lease: str = ""
+    waits: bool = False
+    parked: bool = False
+    done: bool = False
+    reason: str = ""
+    dropped: int = 0
+
+    def is_due(self) -> bool:
+        ended = self.done or self.parked or self.attempts >= ATTEMPTS
+        return not ended and not self.waits and self.lease != "held"
+
+
+class Verdict(NamedTuple):
+    severity: int
+    safe: bool
+    words: str
+
+
+@dataclass
+class Expected:
+    """One report."""
+
+    id: int
+    sender: int
+    item: int
+    floor: int
+    status: str = "pending"
+    refused_for: set[str] = field(default_factory=set)
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    jobs: dict[int, JobRow] = field(default_factory=dict)
+
+    @property
+    def current(self) -> int | None:
+        return max(self.verdicts, default=None)
+
+    @property
+    def rank(self) -> int:
+        return max(self.floor, self.verdicts[self.current].severity if self.current else 0)
+
+    # --- Workers
+
+    def claim(self, version: int) -> int | None:
+        """The number of the claim, or None where it must be refused."""
+        job = self.jobs.get(version, JobRow())
+        if self.status != "pending" or not job.is_due():
+            return None
+        self.jobs[version] = job._replace(
+            attempts=job.attempts + 1, claims=job.claims + 1, lease="held"
+        )
+        return job.claims + 1
+
+    def record(self, version: int, verdict: Verdict) -> str:
+        """The first answer of a version stands; the highest version counts; nobody takes it back."""
+        job = self.jobs[version]
+        duplicate = version in self.verdicts
+        self.jobs[version] = job._replace(
+            lease="",
+            waits=False,
+            parked=False,
+            done=True,
+            reason="",
+            dropped=job.dropped + duplicate,
+        )
+        if duplicate:
+            return "duplicate"
+        if self.floor:
+            verdict = verdict._replace(safe=False)
+        self.verdicts[version] = verdict
+        if self.current != version:
+            return "superseded"
+        if self.status in {"pending", "judged_safe"}:
+            self.status = "judged_safe" if verdict.safe else "needs_review"
+        return "current"
+
+    def put_off(self, version: int, number: int, reason: str) -> bool:
+        job = self.jobs[version]
+        if job.done or job.claims != number:
+            return False
+        spends = reason in SPENDING
+        self.jobs[version] = job._replace(
+            attempts=job.attempts - (not spends),
+            faults=0 if spends else job.faults + 1,
+            lease="",
+            waits=True,
+            parked=reason in HOPELESS or (spends and job.attempts >= ATTEMPTS),
+            reason=reason,
+        )
+        if reason in REFUSALS - self.refused_for:
+            self.refused_for.add(reason)
+            self.floor = max(self.floor, HIGH)
+            if self.status == "judged_safe":
+                self.status = "needs_review"  # what a model refuses to read is not safe
+        return True
+
+    # --- Time, sweep, replay
+
+    def leases_end(self) -> None:
+        for version, job in self.jobs.items():
+            self.jobs[version] = job._replace(lease="over" if job.lease else "")
+
+    def waits_end(self) -> None:
+        for version, job in self.jobs.items():
+            self.jobs[version] = job._replace(waits=False)
+
+    def park_dead(self) -> int:
+        dead = {
+            version: job._replace(lease="", parked=True, reason="holder_died")
+            for version, job in self.jobs.items()
+            if job.lease == "over" and job.attempts >= ATTEMPTS
+        }
+        self.jobs |= dead
+        return len(dead)
+
+    def is_due(self, version: int) -> bool:
+        return self.status == "pending" and self.jobs.get(version, JobRow()).is_due()
+
+    def renew(self, version: int) -> bool:
+        job = self.jobs.get(version)
+        if self.status != "pending" or (job and (job.done or job.lease == "held")):
+            return False
+        self.jobs[version] = (
+            job._replace(
+                attempts=0, claims=job.claims + 1, faults=0, lease="", waits=False, parked=False
+            )
+            if job
+            else JobRow()
+        )
+        return True
+
+    # --- People
+
+    def decide(self, *, reopen: bool) -> None:
+        if not reopen:
+            self.status = "resolved"
+        elif self.status != "pending":
+            self.status = "needs_review"
+
+
+class Place(NamedTuple):
+    """Where an item stands: its one list, its rank, and the report whose age counts."""
+
+    list: str
+    rank: int
+    oldest: int
+
+
+def place(reports: list[Expected]) -> Place:
+    """Exactly one list, by precedence; rank and age from the reports that put it there."""
+    statuses = {report.status for report in reports}
+    name = next(each for each in LISTS if each in statuses)
+    counted = [
+        report
+        for report in reports
+        if (report.status in OPEN if name in OPEN else report.status == name)
+    ]
+    return Place(name, max(each.rank for each in counted), min(each.id for each in counted))
+
+
+def in_turns(reports: list[Expected]) -> list[int]:
+    """Highest floor first; within a floor the senders take turns, each with its oldest first."""
+    turns: dict[tuple[int, int], int] = {}
+    keys = []
+    for report in sorted(reports, key=lambda each: each.id):
+        turn = turns.get((report.sender, report.floor), 0)
+        turns[report.sender, report.floor] = turn + 1
+        keys.append((-report.floor, turn, report.id))
+    return [key[-1] for key in sorted(keys)]

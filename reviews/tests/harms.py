@@ -1,0 +1,231 @@
+"""What a damaged disk or a careless hand could do to the rows, and what must be named for it."""
+# ruff: noqa: S608 - the statements are our own
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from django.db import connection
+
+from classifier.tests.situations import make_many
+
+
+class Harm(NamedTuple):
+    """SQL in which `:name` is a report of the life and `@name` its item; and whom the check must name."""
+
+    invariant: str
+    sql: str
+    names: str
+
+
+COPY = (
+    "INSERT INTO classifier_classification SELECT (jsonb_populate_record(row, jsonb_build_object("
+    "'id', row.id + 1000, 'superseded', true))).*"
+    " FROM classifier_classification AS row WHERE report_id = :unsafe"
+)
+COPY_JOB = (
+    "INSERT INTO classifier_job SELECT (jsonb_populate_record(row, jsonb_build_object("
+    "'id', row.id + 1000))).* FROM classifier_job AS row WHERE report_id = :parked"
+)
+MOVE = (
+    "UPDATE reports_report SET status = '{to}' WHERE id = :{name}; UPDATE reports_item"
+    " SET list = '{to}', resolved_at = {at} WHERE id = @{name}"
+)
+AGO = "clock_timestamp() - interval '1 hour'"
+HARMS = {
+    "content gone": Harm("V1", "DELETE FROM reports_content WHERE report_id = :new", "new"),
+    "reporter gone": Harm(
+        "V1",
+        "DELETE FROM reports_reporteridentity WHERE external_id = 'reporter of safe'",
+        "safe",
+    ),
+    "item of another sender": Harm(
+        "V1",
+        "UPDATE reports_item SET sender_id = (SELECT id FROM reports_sender WHERE name = 'forum')"
+        " WHERE id = @new",
+        "new",
+    ),
+    "key twice": Harm(
+        "V1",
+        "ALTER TABLE reports_report DROP CONSTRAINT one_report_per_sender_and_key;"
+        "UPDATE reports_report SET idempotency_key = 'twice' WHERE id IN (:new, :safe)",
+        "new safe one_report_per_sender_and_key",
+    ),
+    "called judged by nobody": Harm(
+        "V2", MOVE.format(to="needs_review", name="new", at="NULL"), "new"
+    ),
+    "two current": Harm(
+        "V3",
+        "DROP INDEX one_current_classification_per_report;"
+        "UPDATE classifier_classification SET superseded = false WHERE report_id = :newer",
+        "newer one_current_classification_per_report",
+    ),
+    "two verdicts of a version": Harm(
+        "V4",
+        "ALTER TABLE classifier_classification"
+        f" DROP CONSTRAINT one_classification_per_report_and_version; {COPY}",
+        "unsafe one_classification_per_report_and_version",
+    ),
+    "two jobs of a version": Harm(
+        "V4",
+        f"ALTER TABLE classifier_job DROP CONSTRAINT one_job_per_report_and_version; {COPY_JOB}",
+        "parked one_job_per_report_and_version",
+    ),
+    "an older version counts": Harm(
+        "V5",
+        "UPDATE classifier_classification SET superseded = true WHERE report_id = :newer;"
+        "UPDATE classifier_classification SET superseded = false"
+        " WHERE report_id = :newer AND policy_version_id = 1",
+        "newer",
+    ),
+    "unsafe called safe": Harm(
+        "V6", MOVE.format(to="judged_safe", name="unsafe", at="NULL"), "unsafe"
+    ),
+    "resolved comes back by itself": Harm(
+        "V6", MOVE.format(to="needs_review", name="resolved", at="NULL"), "resolved"
+    ),
+    "resolved by nobody": Harm(
+        "V6", MOVE.format(to="resolved", name="unsafe", at="now()"), "unsafe"
+    ),
+    "pending after a decision": Harm(
+        "V6", MOVE.format(to="pending", name="decided", at="NULL"), "decided"
+    ),
+    "safe above a floor": Harm(
+        "V6",
+        "UPDATE reports_report SET floor = 2, rank = 2 WHERE id = :safe; UPDATE reports_item"
+        " SET rank = 2 WHERE id = @safe",
+        "safe",
+    ),
+    "a rank of nowhere": Harm(
+        "V6",
+        "UPDATE reports_report SET rank = 4 WHERE id = :new; UPDATE reports_item"
+        " SET rank = 4 WHERE id = @new",
+        "new",
+    ),
+    "an unsure verdict passes": Harm(
+        "V6",
+        "UPDATE classifier_classification SET confidence = 0.1 WHERE report_id = :safe",
+        "safe",
+    ),
+    "a severity of nowhere": Harm(
+        "V6",
+        "UPDATE classifier_classification SET severity = 4"
+        " WHERE report_id = :newer AND policy_version_id = 1",
+        "newer",
+    ),
+    "an item in the wrong list": Harm(
+        "V6",
+        "UPDATE reports_item SET list = 'judged_safe' WHERE id = @new",
+        "item of new",
+    ),
+    "an item older than its reports": Harm(
+        "V6",
+        f"UPDATE reports_item SET since = {AGO} WHERE id = @safe",
+        "item of safe",
+    ),
+    "resolved at no time": Harm(
+        "V6",
+        "UPDATE reports_item SET resolved_at = NULL WHERE id = @resolved",
+        "item of resolved",
+    ),
+    "a decision about another item": Harm(
+        "V6",
+        "UPDATE reviews_decision SET item_id = @new WHERE action = 'warn'",
+        "decided",
+    ),
+    "more tries than claims": Harm(
+        "V7", "UPDATE classifier_job SET faults = 9 WHERE report_id = :waiting", "waiting"
+    ),
+    "a verdict that nobody asked for": Harm(
+        "V7", "DELETE FROM classifier_job WHERE report_id = :safe", "safe"
+    ),
+    "closed without a verdict": Harm(
+        "V7", "UPDATE classifier_job SET done = true WHERE report_id = :decided", "decided"
+    ),
+    "content changed": Harm(
+        "V8",
+        "UPDATE reports_content SET body = jsonb_set(body, '{messages,0,text}', '\"Harmless.\"')"
+        " WHERE report_id = :new",
+        "new",
+    ),
+    "fingerprint changed": Harm(
+        "V8", "UPDATE reports_report SET fingerprint = '\\x00' WHERE id = :safe", "safe"
+    ),
+    "reporter changed": Harm(
+        "V8",
+        "UPDATE reports_reporteridentity SET external_id = 'u-1'"
+        " WHERE external_id = 'reporter of new'",
+        "new",
+    ),
+    "item renamed": Harm(
+        "V8",
+        "UPDATE reports_item SET external_id = 'another' WHERE id = @new",
+        "new",
+    ),
+    "attempts beyond the bound": Harm(
+        "V9",
+        "ALTER TABLE classifier_job DROP CONSTRAINT job_attempts_are_bounded;"
+        "UPDATE classifier_job SET attempts = 4, claims = 9 WHERE report_id = :parked",
+        "parked",
+    ),
+    "a lease for ever": Harm(
+        "V9",
+        "UPDATE classifier_job SET lease_until = 'infinity' WHERE report_id = :leased",
+        "leased",
+    ),
+    "a dead holder without a taker": Harm(
+        "V9", f"UPDATE classifier_job SET lease_until = {AGO} WHERE report_id = :leased", "leased"
+    ),
+    "a dead last holder": Harm(
+        "V9",
+        f"UPDATE classifier_job SET lease_until = {AGO}, attempts = 3, claims = 3"
+        " WHERE report_id = :leased",
+        "leased",
+    ),
+    "an answer without its hash": Harm(
+        "V10",
+        "UPDATE classifier_classification SET answer_hash = '' WHERE report_id = :safe",
+        "safe",
+    ),
+    "closed and pending": Harm(
+        "V11",
+        "UPDATE classifier_job SET done = true, lease_until = NULL WHERE report_id = :leased",
+        "leased",
+    ),
+    "waiting without a reason": Harm(
+        "V11", "UPDATE classifier_job SET reason = '' WHERE report_id = :waiting", "waiting"
+    ),
+    "waiting for ever": Harm(
+        "V11",
+        "UPDATE classifier_job SET not_before = 'infinity' WHERE report_id = :waiting",
+        "waiting",
+    ),
+    "parked without a reason": Harm(
+        "V11",
+        "ALTER TABLE classifier_job DROP CONSTRAINT job_parked_needs_a_reason;"
+        "UPDATE classifier_job SET reason = '' WHERE report_id = :parked",
+        "parked",
+    ),
+    "no attempts left and not parked": Harm(
+        "V11",
+        "UPDATE classifier_job SET attempts = 3, claims = 3, lease_until = NULL"
+        " WHERE report_id = :leased",
+        "leased",
+    ),
+}
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """No trigger fires: rows change as they would by a damaged disk or a hand that knows better."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        yield
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def lose_content() -> None:
+    """102 reports without their content."""
+    make_many("crowd", 102)
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM reports_content")
