@@ -17,7 +17,7 @@ PRODUCTION = env ENVIRONMENT=production SECRET_KEY=$(SECRET) EVIDENCE_KEY=$(SECR
 DEVELOPMENT = env ENVIRONMENT=development DATABASE_URL='$(NOWHERE)'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser-test messages screenshots lock clean
+.PHONY: help demo test check browser-test faults faults-mutations messages screenshots lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
@@ -52,6 +52,12 @@ browser-test: .venv/.installed-dev ## the tests in headless Chromium; installs i
 		'apt-get update -qq && apt-get install -y -qq chromium fonts-noto-core'; } || { \
 		echo "no Chromium: install it, or name one with CHROMIUM=/path"; exit 1; }
 	@exec $(PY) -m pytest reviews/tests/test_in_the_browser.py reviews/tests/test_accessibility.py
+
+faults: .venv/.installed ## kill and break everything, check that nothing is lost (SEED, CASES=text)
+	@exec $(PY) -m dev.faults
+
+faults-mutations: .venv/.installed ## show that the faults turn red when a protection is gone
+	@exec $(PY) -m dev.faults.mutations
 
 messages: .venv/.installed-dev ## bring the Arabic catalogue up to date and compile it (needs gettext)
 	$(DEVELOPMENT) $(PY) manage.py makemessages -l ar --no-location --no-wrap \

@@ -100,6 +100,7 @@ def place_item(*, item_id: int, decided: bool = False) -> None:
 
 _PLACE = """
 UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since,
+    due_at = placed.due_at,
     resolved_at = CASE
         WHEN placed.list <> 'resolved' THEN NULL
         WHEN %(decided)s OR resolved_at IS NULL THEN clock_timestamp()
@@ -122,7 +123,8 @@ FROM (
             min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')),
             min(received_at) FILTER (WHERE status = 'judged_safe'),
             min(received_at)
-        ) AS since
+        ) AS since,
+        min(due_at) FILTER (WHERE status = 'pending') AS due_at
     FROM reports_report WHERE item_id = %(item)s
 ) AS placed
 WHERE id = %(item)s

@@ -73,9 +73,8 @@ _ONE_COUNT = (
 )
 _COUNTS = "SELECT {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
-    "(SELECT count(*) FROM (SELECT FROM reports_item AS item WHERE list = 'pending' AND EXISTS ("
-    "SELECT FROM reports_report WHERE item_id = item.id AND status = 'pending'"
-    " AND due_at < clock_timestamp()) LIMIT %(most)s) AS late)",
+    "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = 'pending'"
+    " AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
     *(_ONE_COUNT.format(name) for name in ("needs_review", "judged_safe", "resolved")),
 )
 

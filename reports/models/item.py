@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from reports.foreign_text import name_controls
@@ -10,8 +11,8 @@ from reports.models.severity import Severity
 class Item(models.Model):
     """The reported thing, identity only, and the reviewer's unit: one card for all its reports.
 
-    `list`, `rank`, `since` and `resolved_at` follow from the item's reports; `reports.lifecycle`
-    alone writes them.
+    `list`, `rank`, `since`, `due_at` and `resolved_at` follow from the item's reports;
+    `reports.lifecycle` alone writes them.
     """
 
     class List(models.TextChoices):
@@ -30,6 +31,8 @@ class Item(models.Model):
         _("rank"), choices=Severity, default=Severity.NONE, editable=False
     )
     since = models.DateTimeField(_("waiting since"), db_default=Now(), editable=False)
+    due_at = models.DateTimeField(_("due"), null=True, editable=False)
+    """When the first of its pending reports is due; null where none is pending."""
     resolved_at = models.DateTimeField(_("resolved"), null=True, editable=False)
 
     class Meta:
@@ -50,6 +53,10 @@ class Item(models.Model):
         indexes = [
             # Read by the lists of items: most severe first, then oldest.
             models.Index(fields=["list", "-rank", "since", "id"], name="item_in_list_order"),
+            # Counted in the navigation: items whose pending reports are overdue.
+            models.Index(
+                fields=["due_at"], name="item_pending_by_due", condition=models.Q(list="pending")
+            ),
             # Read by the list of resolved items: the latest first.
             models.Index(
                 fields=["-resolved_at", "-id"],
@@ -57,6 +64,9 @@ class Item(models.Model):
                 condition=models.Q(list="resolved"),
             ),
         ]
+
+    def is_overdue(self) -> bool:
+        return self.due_at is not None and self.due_at < timezone.now()
 
     def __str__(self) -> str:
         return name_controls(f"{self.type} {self.external_id}")

@@ -140,7 +140,9 @@ class Report(models.Model):
             ),
             # Read when an item is placed: index-only over its reports.
             models.Index(
-                fields=["item"], include=["status", "rank", "received_at"], name="report_of_item"
+                fields=["item"],
+                include=["status", "rank", "received_at", "due_at"],
+                name="report_of_item",
             ),
             # Read at intake: did this body come before under another key?
             models.Index(fields=["sender", "fingerprint"], name="report_by_fingerprint"),

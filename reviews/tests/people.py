@@ -101,8 +101,9 @@ def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) ->
 
 
 _FILL = (
-    """INSERT INTO reports_item (sender_id, type, external_id, list, rank, since, resolved_at)
+    """INSERT INTO reports_item (sender_id, type, external_id, list, rank, since, due_at, resolved_at)
     SELECT %(sender)s, 'post', 'bulk-' || n, %(status)s, n %% 5, now() - n * interval '1 second',
+        CASE WHEN %(status)s = 'pending' THEN now() + n * interval '1 second' END,
         CASE WHEN %(resolved)s THEN now() - n * interval '1 second' END
     FROM generate_series(1, %(count)s) AS n""",
     """INSERT INTO reports_report (public_id, sender_id, item_id, idempotency_key, fingerprint,
