@@ -20,7 +20,7 @@ DEVELOPMENT = env ENVIRONMENT=development DATABASE_URL='$(NOWHERE)'
 .PHONY: help demo test check browser-test faults faults-mutations messages screenshots lock clean
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
 	@echo
 	@echo "  make demo takes HEADLESS=1 COUNT=200 PORT=8000 REPORTS=file.jsonl, and"
 	@echo "  OPENAI_BASE_URL, OPENAI_API_KEY and MODEL for a model of yours."

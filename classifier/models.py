@@ -131,7 +131,7 @@ class Job(models.Model):
     lease_until = models.DateTimeField(_("leased until"), null=True)
     not_before = models.DateTimeField(_("not before"), null=True)
     nudged_at = models.DateTimeField(_("nudged"), null=True)
-    reason = models.CharField(_("reason"), max_length=32, choices=Reason, blank=True)
+    reason = models.CharField(_("why it waits"), max_length=32, choices=Reason, blank=True)
     parked = models.BooleanField(_("parked"), default=False)
     done = models.BooleanField(_("done"), default=False)
 

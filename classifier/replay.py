@@ -7,10 +7,12 @@ from datetime import datetime
 
 from django.db import connection, transaction
 from django.db.models import Max, Min
+from django.db.models.functions import Now
 
 from classifier.models import Job, PolicyVersion
 from reports.audit import write_audit
 from reports.models import Report
+from reports.waiting import Waiting
 
 CHUNK = 500
 
@@ -47,20 +49,27 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
         wanted = wanted.filter(received_at__lt=selection.until)
     if selection.sender:
         wanted = wanted.filter(sender__name=selection.sender)
-    if selection.reason:
+    if selection.reason == Waiting.WAITING_FOR_WORKER:
+        named = Job.objects.filter(policy_version=policy).exclude(reason="")
+        wanted = wanted.exclude(pk__in=named.values("report"))
+    elif selection.reason:
         waiting = Job.objects.filter(policy_version=policy, reason=selection.reason)
         wanted = wanted.filter(pk__in=waiting.values("report"))
     ids = list(wanted.order_by("received_at", "id").values_list("pk", flat=True)[: selection.limit])
     chosen = Report.objects.filter(pk__in=ids)
     times = chosen.aggregate(oldest=Min("received_at"), newest=Max("received_at"))
-    reasons = dict(
-        Job.objects.filter(policy_version=policy, report__in=ids).values_list("report", "reason")
+    jobs = Job.objects.filter(policy_version=policy, report__in=ids)
+    held = set(jobs.filter(lease_until__gt=Now()).values_list("report", flat=True))
+    reasons = dict(jobs.values_list("report", "reason")) | dict.fromkeys(
+        held, Waiting.BEING_CLASSIFIED.value
     )
     return Plan(
         version=policy.number,
         model=policy.model,
         report_ids=ids,
-        by_reason=dict(Counter(reasons.get(each) or "waiting_for_worker" for each in ids)),
+        by_reason=dict(
+            Counter(reasons.get(each) or Waiting.WAITING_FOR_WORKER.value for each in ids)
+        ),
         **times,
     )
 

@@ -45,8 +45,9 @@ def make_accounts(path: Path) -> Accounts:
     known = read_accounts(path)
     passwords = known["passwords"] if known else {}
     for name, role, staff in PEOPLE:
+        fresh = name not in passwords
         passwords.setdefault(name, secrets.token_urlsafe(9))
-        _make_user(name, passwords[name], role=role, staff=staff)
+        _make_user(name, passwords[name], fresh=fresh, role=role, staff=staff)
     key = known["key"] if known else ""
     if not key or not _key_is_known(key):
         key = _new_key()
@@ -55,12 +56,12 @@ def make_accounts(path: Path) -> Accounts:
     return accounts
 
 
-def _make_user(name: str, password: str, *, role: str, staff: bool) -> None:
+def _make_user(name: str, password: str, *, fresh: bool, role: str, staff: bool) -> None:
     from django.contrib.auth.models import Group, User  # noqa: PLC0415  after django.setup
 
-    user, _ = User.objects.get_or_create(username=name)
+    user, made = User.objects.get_or_create(username=name)
     user.is_staff, user.is_superuser = staff, role == "admin"
-    if not user.check_password(password):  # setting it again would end the user's sessions
+    if fresh or made:  # else it is the one of the file already, and hashing it takes its time
         user.set_password(password)
     user.save()
     user.groups.set(Group.objects.filter(name=role))

@@ -77,10 +77,10 @@ class Delivery:
 
 
 def read_bodies(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a JSON Lines file as they stand; blank ones are skipped."""
+    """Yield the lines of a JSON Lines file as they stand, blank ones too: they count as lines."""
     try:
         with path.open("rb") as file:
-            yield from (line.strip() for line in file if line.strip())
+            yield from (line.strip() for line in file)
     except OSError as error:
         raise DevError(f"cannot read {path}: {error.strerror}") from None
 
@@ -114,6 +114,8 @@ def deliver(  # noqa: PLR0913  three of them have defaults nobody changes in pas
                     line, body = next(numbered, (0, b""))
                 if not line:
                     break
+                if not body:
+                    continue
                 answer = courier.bring(body)
                 with lock:
                     _count(outcome, line, answer)
@@ -232,9 +234,19 @@ def _count(outcome: Delivery, line: int, answer: _Answer) -> None:
             outcome.replayed += 1
         outcome.ids.append(_id_of(answer))
     elif _worth_a_retry(answer):
-        outcome.undelivered.append(Refusal(line, answer.status, answer.text[:300]))
+        outcome.undelivered.append(Refusal(line, answer.status, _why(answer)))
     else:
-        outcome.refused.append(Refusal(line, answer.status, answer.text[:300]))
+        outcome.refused.append(Refusal(line, answer.status, _why(answer)))
+
+
+def _why(answer: _Answer) -> str:
+    """The fields that a problem document names, else its detail, else the answer's start."""
+    try:
+        problem = json.loads(answer.text)
+        named = "; ".join(f"{one['field']}: {one['reason']}" for one in problem["errors"])
+        return (named or str(problem["detail"]))[:300]
+    except (ValueError, KeyError, TypeError):
+        return answer.text[:300]
 
 
 def _id_of(answer: _Answer) -> str:

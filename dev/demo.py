@@ -14,6 +14,7 @@ import argparse
 import itertools
 import json
 import os
+import shlex
 import sys
 import threading
 import time
@@ -248,7 +249,7 @@ def live(run: Run) -> tuple[int, str]:
 
 
 def addresses(run: Run) -> list[str]:
-    url, accounts = run.options.url, run.product.accounts
+    url, accounts, home = run.options.url, run.product.accounts, run.options.data_dir
     passwords = accounts["passwords"]
     return [
         "",
@@ -258,12 +259,22 @@ def addresses(run: Run) -> list[str]:
         f"  resolved       {url}/review/resolved/",
         f"  administration {url}/admin/",
         f"  API            {url}/api/docs/",
-        "  accounts       " + ",  ".join(f"{name} / {word}" for name, word in passwords.items()),
+        *(f"  account        {name} / {word}" for name, word in passwords.items()),
         f"  API key        {accounts['key']}",
         f"  model          {run.product.model}",
         "",
-        f"Ctrl-C stops everything; the data stays in {run.options.data_dir}",
+        f"  also in        {_short(home / 'accounts.json')}",
+        f"  manage.py      set -a; . {_short(home / 'env')}; .venv/bin/python manage.py replay",
+        "",
+        "The table counts reports, the pages items: several reports may be about one.",
+        f"Ctrl-C stops everything; the data stays in {_short(home)}",
     ]
+
+
+def _short(path: Path) -> str:
+    """The path as one would type it from here, quoted for a shell where it needs to be."""
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def start_product(
         supervisor.start(programs.standin(model_port, env=env))
         model = "stand-in, not a model: plain word rules"
 
+    programs.write_environment(services.home.directory / "env", env)
     step(programs.step("migrate", "migrate", "--noinput", env=env), "tables migrated")
     step(programs.step("load_policy", "load_policy", "--activate", env=env), "policy loaded")
     began = time.monotonic()

@@ -6,6 +6,7 @@ Always `python -m`, never a console script: their first line cannot hold a path 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,21 @@ def environment(*, database_url: str, redis_url: str) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def write_environment(path: Path, env: Mapping[str, str]) -> None:
+    """Keep what `manage.py` needs to speak to this run, for `set -a; . FILE` in a shell."""
+    keys = (
+        "ENVIRONMENT",
+        "DATABASE_URL",
+        "REDIS_URL",
+        "OPENAI_BASE_URL",
+        "OPENAI_API_KEY",
+        "MODEL",
+    )
+    lines = [f"{key}={shlex.quote(env[key])}" for key in keys if key in env]
+    path.touch(mode=0o600)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def standin_environment(port: int) -> dict[str, str]:

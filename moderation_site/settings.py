@@ -267,6 +267,10 @@ QUEUE_BOUND = env.int("QUEUE_BOUND", 1000)  # how many nudges the sweep leaves i
 SWEEP_INTERVAL_SECONDS = env.float("SWEEP_INTERVAL_SECONDS", 5.0)
 
 CELERY_BROKER_URL = required("REDIS_URL", development="redis://127.0.0.1:6379/0")
+if not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "redis+socket://")):
+    raise ImproperlyConfigured(
+        "REDIS_URL must begin with redis://, rediss:// or, for a socket, redis+socket://."
+    )
 # The same dictionary in every process: the shortest visibility timeout among them would win.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,

@@ -255,7 +255,7 @@ class ApiKeyAdmin(EvidenceAdmin):
     list_display = ("__str__", "sender", "created_at", "revoked_at")
     list_filter = ("sender",)
     list_select_related = ("sender",)
-    exclude = ("digest",)
+    fields = ("sender", "prefix", "created_at", "revoked_at")
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:

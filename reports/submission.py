@@ -55,7 +55,7 @@ class FieldError(Exception):
     """The body cannot be accepted. `errors` is a list of (field path, what is wrong with it)."""
 
     def __init__(self, errors: list[tuple[str, str]]) -> None:
-        sentences = [f"{field}: {reason}".removeprefix(": ") for field, reason in errors]
+        sentences = [f"{field}: {reason}" if field else f"it {reason}" for field, reason in errors]
         super().__init__("; ".join(sentences))
         self.errors = errors
 
@@ -71,6 +71,25 @@ class Part(BaseModel):
     """Strict: no coercion, no unknown field."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+EXAMPLE: dict[str, Any] = {
+    "item": {"type": "message", "id": "m-81", "author_id": "u-7"},
+    "reporter": {"id": "u-9"},
+    "reason": "threat",
+    "comment": "he knows where I live",
+    "language": "en",
+    "messages": [
+        {
+            "id": "m-81",
+            "author_id": "u-7",
+            "sent_at": "2026-11-01T10:00:00Z",
+            "text": "I will wait for you at the school gate tomorrow.",
+            "reported": True,
+        }
+    ],
+    "metadata": {"app": "ios"},
+}
 
 
 class SubmittedItem(Part):
@@ -113,6 +132,8 @@ class SubmittedMessage(Part):
 
 class Submission(Part):
     """The body of `POST /api/v1/reports/`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     item: SubmittedItem
     reporter: SubmittedReporter | None = None
@@ -216,6 +237,8 @@ def _in_words(kind: str, message: str) -> str:
         return "is not a known field"
     if kind == "missing":
         return "is required"
+    if kind in ("too_short", "too_long"):
+        return message.replace("List should have", "must have").partition(" after validation")[0]
     return message.removeprefix("Value error, ")
 
 

@@ -34,7 +34,7 @@ class FilterForm(forms.Form):
         self._choices(
             "waiting", [*every, (PARKED, _("waits for a person")), *WaitingReason.choices]
         )
-        self.fields["language"].widget.attrs.update(size=6, dir="ltr")
+        self.fields["language"].widget.attrs.update(size=6, dir="ltr", placeholder="en, ar")
         if not pending:
             del self.fields["waiting"]
 

@@ -12,6 +12,8 @@ from django.db.models.functions import Cast
 
 from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
+from reports.waiting import waiting_sentence
+from reviews import words
 from reviews.models import Decision
 
 SHOWN_REPORTS = 20
@@ -35,6 +37,16 @@ class Conversation:
     language: str
     reports: list[ShownReport] = field(default_factory=list)
     quotes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class MachineAnswer:
+    """What the model said, or why it has not, and the reports that it said the same of."""
+
+    verdict: Any
+    waits: str
+    floor: list[str]
+    reports: list[Report] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,24 @@ class ItemPage:
             conversation.reports.append(each)
             verdict = each.report.current_classification()
             conversation.quotes += (verdict.quotes if verdict else None) or []
+        return list(found.values())
+
+    def answers(self) -> list[MachineAnswer]:
+        """The distinct answers, in the order of the reports that they were given to."""
+        found: dict[tuple[Any, ...], MachineAnswer] = {}
+        for each in self.shown:
+            verdict = each.report.current_classification()
+            answer = MachineAnswer(
+                verdict,
+                waiting_sentence(each.report),
+                words.floor_sentences(each.report),
+            )
+            said = (
+                (verdict.policy_version_id, verdict.category, verdict.confidence, verdict.summary)
+                if verdict
+                else (answer.waits,)
+            )
+            found.setdefault((*said, *answer.floor), answer).reports.append(each.report)
         return list(found.values())
 
     def story(self) -> list[Event]:

@@ -20,6 +20,8 @@ class ListPage:
     title: "StrOrPromise"
     says: "StrOrPromise"
     order: "StrOrPromise"
+    of_one: "StrOrPromise"
+    """What the page of one item says of its list; blank where its reasons say it."""
     empty: "StrOrPromise"
     tone: str
 
@@ -32,6 +34,7 @@ LISTS = (
         _("Pending"),
         _("Nothing has judged these yet. None of them counts as safe."),
         SEVERE_FIRST,
+        _("Nothing has judged it yet. It does not count as safe."),
         _("Nothing is pending: every report has its verdict."),
         "pending",
     ),
@@ -41,6 +44,7 @@ LISTS = (
         _("Needs review"),
         _("A model has answered and the rules want a person."),
         SEVERE_FIRST,
+        "",
         _("Nothing needs review."),
         "critical",
     ),
@@ -50,6 +54,7 @@ LISTS = (
         _("Judged safe"),
         _("A machine judged these safe. No person has looked at them."),
         SEVERE_FIRST,
+        _("A machine judged it safe. No person has looked at it."),
         _("No report was judged safe."),
         "safe",
     ),
@@ -59,6 +64,7 @@ LISTS = (
         _("Resolved"),
         _("People have decided these."),
         _("The latest first."),
+        "",
         _("Nothing is resolved yet."),
         "",
     ),

@@ -55,6 +55,7 @@ def test_a_complete_production_environment_starts() -> None:
         ({"ALLOWED_HOSTS": None}, "ALLOWED_HOSTS is not set"),
         ({"DATABASE_URL": None}, "DATABASE_URL is not set"),
         ({"REDIS_URL": ""}, "REDIS_URL is not set"),
+        ({"REDIS_URL": "unix:///run/redis.sock"}, "REDIS_URL must begin with redis://"),
         ({"OPENAI_API_KEY": "placeholder"}, "OPENAI_API_KEY still holds the placeholder"),
         ({"MODEL": None}, "MODEL is not set"),
         ({"DEBUG": "true"}, "DEBUG is on in production"),

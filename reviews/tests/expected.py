@@ -143,6 +143,9 @@ class Expected:
     def is_due(self, version: int) -> bool:
         return self.status == "pending" and self.jobs.get(version, JobRow()).is_due()
 
+    def was_tried(self) -> bool:
+        return any(job.attempts for job in self.jobs.values())
+
     def renew(self, version: int) -> bool:
         job = self.jobs.get(version)
         if self.status != "pending" or (job and (job.done or job.lease == "held")):
@@ -166,11 +169,12 @@ class Expected:
 
 
 class Place(NamedTuple):
-    """Where an item stands: its one list, its rank, and the report whose age counts."""
+    """Where an item stands: its one list, its rank, and the reports whose age and due time count."""
 
     list: str
     rank: int
     oldest: int
+    first_due: int | None
 
 
 def place(reports: list[Expected]) -> Place:
@@ -182,7 +186,12 @@ def place(reports: list[Expected]) -> Place:
         for report in reports
         if (report.status in OPEN if name in OPEN else report.status == name)
     ]
-    return Place(name, max(each.rank for each in counted), min(each.id for each in counted))
+    return Place(
+        name,
+        max(each.rank for each in counted),
+        min(each.id for each in counted),
+        min((each.id for each in reports if each.status == "pending"), default=None),
+    )
 
 
 def in_turns(reports: list[Expected]) -> list[int]:

@@ -123,6 +123,9 @@ HARMS = {
         f"UPDATE reports_item SET since = {AGO} WHERE id = @safe",
         "item of safe",
     ),
+    "an item due at another time": Harm(
+        "V6", f"UPDATE reports_item SET due_at = {AGO} WHERE id = @waiting", "item of waiting"
+    ),
     "resolved at no time": Harm(
         "V6",
         "UPDATE reports_item SET resolved_at = NULL WHERE id = @resolved",

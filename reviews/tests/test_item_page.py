@@ -93,7 +93,7 @@ def test_a_judged_safe_item_says_that_no_person_has_looked(
 
     html = page(browser, f"/review/items/{report.item_id}/")
 
-    assert "A machine judged these safe. No person has looked at them." in html
+    assert "A machine judged it safe. No person has looked at it." in html
     assert 'value="reopen"' in html
 
 

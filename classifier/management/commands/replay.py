@@ -1,5 +1,6 @@
 import json
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,9 +14,11 @@ from django.utils import timezone
 from classifier.models import Job, PolicyVersion
 from classifier.replay import Plan, Selection, execute_replay, plan_replay
 from reports.models import Sender
+from reports.waiting import Waiting
 
 EXIT_NOT_ELIGIBLE, EXIT_LOCKED, EXIT_INTERRUPTED = 3, 5, 130
 WHERE = ("sender", "reason")
+REASONS = (*Job.Reason.values, Waiting.WAITING_FOR_WORKER.value)
 
 
 class Command(BaseCommand):
@@ -34,7 +37,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help=f"Narrow it; keys: {', '.join(WHERE)}. Reasons: {', '.join(Job.Reason.values)}.",
+            help=f"Narrow it; keys: {', '.join(WHERE)}. Reasons: {', '.join(REASONS)}.",
         )
         parser.add_argument(
             "--limit", type=_count, help="So many reports at most, the oldest first."
@@ -48,6 +51,8 @@ class Command(BaseCommand):
             limit=options["limit"],
             **_where(options["where"]),
         )
+        if selection.since and selection.until and selection.since >= selection.until:
+            raise CommandError("--since must be before --until.", returncode=2)
         policy = PolicyVersion.objects.active()
         if policy is None:
             raise CommandError(
@@ -66,7 +71,7 @@ class Command(BaseCommand):
         if as_json:
             facts = asdict(plan) | {"reports": len(plan.report_ids)}
             del facts["report_ids"]
-            self.stdout.write(json.dumps({"event": "plan", **facts}, default=str))
+            self.stdout.write(json.dumps({"event": "plan", **facts}, default=datetime.isoformat))
             return
         self.stdout.write(
             f"{len(plan.report_ids)} pending reports under policy version {plan.version}, "
@@ -96,25 +101,31 @@ class Command(BaseCommand):
             ) from None
         if bar:
             sys.stderr.write("\n")
-        self.stdout.write(
-            json.dumps({"event": "done", "renewed": done})
-            if as_json
-            else f"{done} reports have new attempts."
-        )
+        skipped = len(plan.report_ids) - done
+        if as_json:
+            self.stdout.write(json.dumps({"event": "done", "renewed": done, "skipped": skipped}))
+            return
+        self.stdout.write(f"{done} reports have new attempts.")
+        if skipped:
+            self.stdout.write(f"{skipped} were left alone: a model is reading them, or has by now.")
 
 
 def _moment(value: str) -> datetime:
-    moment = datetime.fromisoformat(value)
-    if timezone.is_naive(moment):
-        raise ValueError(value)  # argparse names the option and the value
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or timezone.is_naive(moment):
+        raise ArgumentTypeError(
+            f"{value!r} is not ISO 8601 with a zone, such as 2026-11-01T00:00:00Z"
+        )
     return moment
 
 
 def _count(value: str) -> int:
-    count = int(value)
-    if count < 1:
-        raise ValueError(value)
-    return count
+    if not (value.isascii() and value.isdigit()) or int(value) < 1:
+        raise ArgumentTypeError(f"{value!r} is not a number above 0")
+    return int(value)
 
 
 def _where(pairs: list[str]) -> dict[str, str]:
@@ -127,7 +138,7 @@ def _where(pairs: list[str]) -> dict[str, str]:
             )
         if key == "sender" and not Sender.objects.filter(name=value).exists():
             raise CommandError(f"--where {pair}: no such sender.", returncode=2)
-        if key == "reason" and value not in Job.Reason.values:
+        if key == "reason" and value not in REASONS:
             raise CommandError(f"--where {pair}: no such reason; see --help.", returncode=2)
         chosen[key] = value
     return chosen
