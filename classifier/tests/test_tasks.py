@@ -1,5 +1,8 @@
 """The task: one nudge, one outcome; what ends processes elsewhere ends only the task here."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from classifier.models import Classification, Job, PolicyVersion
@@ -12,6 +15,7 @@ from reports.tests.sending import Client, store_instead
 
 # Deeper than Python's JSON reader goes, less deep than PostgreSQL's.
 DEPTH = 12_000
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -83,3 +87,18 @@ def test_exhausted_recursion_ends_the_task_and_not_the_worker(client_of_sender: 
     assert exhausted.value.__suppress_context__
     job = job_of(report)
     assert (job.reason, job.attempts, job.lease_until) == ("internal_error", 1, None)
+
+
+def test_nothing_waits_in_the_queue() -> None:
+    """No countdown, no eta, no retry: what has to wait stands in a column."""
+    waiting = re.compile(r"\b(?:countdown|eta)=|\.retry\(|apply_async\(|\.delay\(")
+    found = [
+        f"{path}:{number}"
+        for app in ("reports", "classifier", "reviews", "moderation_site")
+        for path in (ROOT / app).rglob("*.py")
+        if "tests" not in path.parts and "migrations" not in path.parts
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if waiting.search(line)
+    ]
+
+    assert found == []

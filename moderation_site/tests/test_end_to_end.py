@@ -37,7 +37,7 @@ def assert_one_current_classification_each(count: int) -> None:
 
 
 def test_a_report_sent_over_http_is_classified_by_a_worker_and_stands_in_its_list(
-    site: Installation, client_of_sender: Client
+    site: Installation, client_of_sender: Client, standin: Standin
 ) -> None:
     site.start_web()
     site.start_worker()
@@ -60,6 +60,7 @@ def test_a_report_sent_over_http_is_classified_by_a_worker_and_stands_in_its_lis
         "سأقتلك غدا": ("needs_review", "credible_threat"),
     }
     assert_one_current_classification_each(3)
+    assert len(standin.calls()) == 3
     assert "MaxConnectionsError" not in site.log_of("worker-live")
 
 
