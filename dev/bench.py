@@ -26,13 +26,13 @@ import redis
 from dev import programs
 from dev.accounts import read_accounts
 from dev.errors import DevError
-from dev.home import open_throwaway_home
 from dev.processes import Interrupted, Interruption, Supervisor, free_port, wait_until
-from dev.product import answers_ok
-from dev.services import Services, start_services_in
+from dev.product import answers_ok, throwaway_services
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dev.services import Services
 
 CLIENTS = 4
 BODY = json.dumps(
@@ -53,22 +53,14 @@ def main() -> int:
     sweep.set_defaults(run=lambda options, *given: bench_sweep(*given, rows=options.rows))
     options = parser.parse_args()
     interruption = Interruption()
-    home = open_throwaway_home()
     try:
-        services = start_services_in(home, say=say)
-        supervisor = Supervisor(home, say=say)
-        try:
+        with throwaway_services(say=say) as (services, supervisor):
             found = options.run(options, services, supervisor, interruption)
-        finally:
-            supervisor.stop()
-            services.stop()
     except DevError as error:
         say(f"bench: {error}")
         return 1
     except Interrupted:
         return 130
-    finally:
-        home.close()
     print(json.dumps(found))
     return 0
 

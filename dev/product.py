@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import http.client
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from dev import programs
 from dev.accounts import Accounts, read_accounts
 from dev.errors import DevError
+from dev.home import open_throwaway_home
 from dev.processes import Program, Supervisor, free_port, wait_until
+from dev.services import Services, start_services_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from dev.services import Services
 
 READY_SECONDS = 60.0
 HTTP_OK = 200
@@ -26,6 +28,22 @@ class Product(NamedTuple):
 
     accounts: Accounts
     model: str
+
+
+@contextmanager
+def throwaway_services(*, say: Callable[[str], None]) -> Iterator[tuple[Services, Supervisor]]:
+    """Servers on data of their own, and a supervisor; all stopped and deleted at the end."""
+    home = open_throwaway_home()
+    try:
+        services = start_services_in(home, say=say)
+        supervisor = Supervisor(home, say=say)
+        try:
+            yield services, supervisor
+        finally:
+            supervisor.stop()
+            services.stop()
+    finally:
+        home.close()
 
 
 def start_product(

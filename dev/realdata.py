@@ -28,10 +28,8 @@ import psycopg
 from dev.deliver import Delivery, deliver
 from dev.errors import DevError
 from dev.hatecheck import hatecheck_reports
-from dev.home import open_throwaway_home
 from dev.processes import Interrupted, Interruption, Supervisor, free_port
-from dev.product import start_product
-from dev.services import start_services_in
+from dev.product import start_product, throwaway_services
 from dev.standin.words import judge
 
 SAFE_THRESHOLD = 0.8  # of the first policy version
@@ -72,53 +70,38 @@ def main() -> int:
 def check_outcomes(bodies: list[dict[str, Any]], *, kill: bool) -> int:
     """Run the bodies through a fresh installation; print the findings; 0 when all is as expected."""
     interruption = Interruption()
-    home = open_throwaway_home()
-    try:
-        services = start_services_in(home, say=say)
-        supervisor = Supervisor(home, say=say)
-        try:
-            port = free_port()
-            product = start_product(
-                services, supervisor, port=port, say=say, check=interruption.check
-            )
-            result = Delivery()
-            sender = threading.Thread(
-                target=deliver,
-                args=((json.dumps(body).encode() for body in bodies),),
-                kwargs={
-                    "url": f"http://127.0.0.1:{port}",
-                    "key": product.accounts["key"],
-                    "result": result,
-                },
-                daemon=True,
-            )
-            began = time.monotonic()
-            sender.start()
-            with psycopg.connect(services.database_url, autocommit=True) as database:
-                claims = watch(database, supervisor, interruption, count=len(bodies), kill=kill)
-                elapsed = time.monotonic() - began
-                rows = database.execute(OUTCOMES).fetchall()
-            found = compare(rows, bodies)
-            print(
-                json.dumps(
-                    {
-                        "sent": len(bodies),
-                        "accepted": len(rows),
-                        "refused": len(result.refused),
-                        **found,
-                        "model_calls_at_most": claims,
-                        "elapsed_s": round(elapsed, 1),
-                    },
-                    ensure_ascii=False,
-                )
-            )
-            complete = len(rows) == len(bodies) and not result.refused
-            return 0 if complete and not found["wrong"] else 1
-        finally:
-            supervisor.stop()
-            services.stop()
-    finally:
-        home.close()
+    with throwaway_services(say=say) as (services, supervisor):
+        port = free_port()
+        product = start_product(services, supervisor, port=port, say=say, check=interruption.check)
+        result = Delivery()
+        sender = threading.Thread(
+            target=deliver,
+            args=((json.dumps(body).encode() for body in bodies),),
+            kwargs={
+                "url": f"http://127.0.0.1:{port}",
+                "key": product.accounts["key"],
+                "result": result,
+            },
+            daemon=True,
+        )
+        began = time.monotonic()
+        sender.start()
+        with psycopg.connect(services.database_url, autocommit=True) as database:
+            claims = watch(database, supervisor, interruption, count=len(bodies), kill=kill)
+            elapsed = time.monotonic() - began
+            rows = database.execute(OUTCOMES).fetchall()
+    found = compare(rows, bodies)
+    told = {
+        "sent": len(bodies),
+        "accepted": len(rows),
+        "refused": len(result.refused),
+        **found,
+        "model_calls_at_most": claims,
+        "elapsed_s": round(elapsed, 1),
+    }
+    print(json.dumps(told, ensure_ascii=False))
+    complete = len(rows) == len(bodies) and not result.refused
+    return 0 if complete and not found["wrong"] else 1
 
 
 def watch(

@@ -15,11 +15,9 @@ from playwright.sync_api import ViewportSize, sync_playwright
 from dev import programs
 from dev.deliver import deliver
 from dev.errors import DevError
-from dev.home import open_throwaway_home
-from dev.processes import Interrupted, Interruption, Supervisor, free_port, wait_until
-from dev.product import start_product
+from dev.processes import Interrupted, Interruption, free_port, wait_until
+from dev.product import start_product, throwaway_services
 from dev.samples import sample_reports
-from dev.services import start_services_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -48,40 +46,29 @@ def main() -> int:
 def with_pages(chromium: str, flags: list[str]) -> None:
     """Start everything, take the pictures, stop everything."""
     interruption = Interruption()
-    home = open_throwaway_home()
-    try:
-        services = start_services_in(home, say=say)
-        supervisor = Supervisor(home, say=say)
-        try:
-            port = free_port()
-            product = start_product(
-                services, supervisor, port=port, say=say, check=interruption.check
+    with throwaway_services(say=say) as (services, supervisor):
+        port = free_port()
+        product = start_product(services, supervisor, port=port, say=say, check=interruption.check)
+        url = f"http://127.0.0.1:{port}"
+        bodies = (json.dumps(body).encode() for body in sample_reports(204))
+        deliver(bodies, url=url, key=product.accounts["key"])
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+            page = browser.new_page(base_url=url, viewport=SIZE)
+            log_in(page, product.accounts["passwords"]["reviewer"])
+            wait_until(
+                lambda: "Nothing is pending" in _text(page, "/review/pending/"),
+                seconds=60,
+                what="reports stayed pending",
+                check=interruption.check,
             )
-            url = f"http://127.0.0.1:{port}"
-            bodies = (json.dumps(body).encode() for body in sample_reports(204))
-            deliver(bodies, url=url, key=product.accounts["key"])
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-                page = browser.new_page(base_url=url, viewport=SIZE)
-                log_in(page, product.accounts["passwords"]["reviewer"])
-                wait_until(
-                    lambda: "Nothing is pending" in _text(page, "/review/pending/"),
-                    seconds=60,
-                    what="reports stayed pending",
-                    check=interruption.check,
-                )
-                decide(page)
-                # What arrives while no worker runs shows the pending list as it is on a bad day.
-                supervisor.stop_one("worker-live")
-                late = (json.dumps(body).encode() for body in list(sample_reports(216))[204:])
-                deliver(late, url=url, key=product.accounts["key"])
-                take_all(page)
-                browser.close()
-        finally:
-            supervisor.stop()
-            services.stop()
-    finally:
-        home.close()
+            decide(page)
+            # What arrives while no worker runs shows the pending list as it is on a bad day.
+            supervisor.stop_one("worker-live")
+            late = (json.dumps(body).encode() for body in list(sample_reports(216))[204:])
+            deliver(late, url=url, key=product.accounts["key"])
+            take_all(page)
+            browser.close()
 
 
 def log_in(page: Page, password: str) -> None:
