@@ -81,7 +81,10 @@ def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
     report.floor_rules = [*report.floor_rules, rule]
     report.floor = max(report.floor, to)
     report.rank = max(report.rank, report.floor)
-    report.save(update_fields=["floor", "floor_rules", "rank"])
+    if report.status == Status.JUDGED_SAFE:
+        # Another version's verdict came first; above a floor nothing passes as safe.
+        report.status = Status.NEEDS_REVIEW
+    report.save(update_fields=["floor", "floor_rules", "rank", "status"])
     place_item(item_id=report.item_id)
 
 

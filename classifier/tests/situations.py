@@ -112,16 +112,18 @@ def make_many(sender_name: str, count: int, *, floor: int = 0, age_seconds: floa
 
 _MANY = """
 WITH item AS (
-    INSERT INTO reports_item (sender_id, type, external_id, list, rank, since)
-    SELECT %(sender)s, 'message', 'm-' || number, 'pending', %(floor)s,
-        clock_timestamp() - make_interval(secs => %(age)s)
-    FROM generate_series(1, %(count)s) AS number RETURNING id, external_id, since
+    INSERT INTO reports_item (sender_id, type, external_id, list, rank, since, due_at)
+    SELECT %(sender)s, 'message', 'm-' || number, 'pending', %(floor)s, moment,
+        moment + interval '5 minutes'
+    FROM (SELECT number, clock_timestamp() - make_interval(secs => %(age)s) AS moment
+        FROM generate_series(1, %(count)s) AS number) AS wanted
+    RETURNING id, external_id, since, due_at
 ), report AS (
     INSERT INTO reports_report (public_id, sender_id, item_id, idempotency_key, fingerprint,
         fingerprint_version, likely_retry, status, floor, floor_rules, rank, reason,
         reporter_pseudonym, language, received_at, due_at)
     SELECT gen_random_uuid(), %(sender)s, id, external_id, '', 1, false, 'pending', %(floor)s,
-        '[]', %(floor)s, '', '', 'en', since, since + interval '5 minutes'
+        '[]', %(floor)s, '', '', 'en', since, due_at
     FROM item ORDER BY id RETURNING id
 )
 INSERT INTO reports_content (report_id, body) SELECT id, %(body)s::jsonb FROM report

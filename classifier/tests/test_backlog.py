@@ -4,16 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from classifier.models import Classification, PolicyVersion
+from classifier.models import Classification
 from classifier.pipeline import classify_report
 from classifier.sweep import sweep_once
 from classifier.tests.situations import empty_queue, make_many, queued
-from dev.standin.client import Standin
 from reports.models import Report
 from reports.nudge import Lane
 from reports.tests.sending import Client, body_saying
 
 BACKLOG = 50_000
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("policy", "standin"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +33,8 @@ def work_off(count: int) -> list[int]:
     return list(Classification.objects.order_by("id").values_list("report_id", flat=True))
 
 
-@pytest.mark.django_db(transaction=True)
 def test_ten_sweeps_over_fifty_thousand_keep_the_queue_short_and_a_late_threat_goes_first(
     client_of_sender: Client,
-    policy: PolicyVersion,
-    standin: Standin,  # noqa: ARG001
 ) -> None:
     make_many("big-app", BACKLOG)
     for _ in range(10):
@@ -48,11 +48,7 @@ def test_ten_sweeps_over_fifty_thousand_keep_the_queue_short_and_a_late_threat_g
     assert Report.objects.pending().count() == BACKLOG - 2
 
 
-@pytest.mark.django_db(transaction=True)
-def test_ten_reports_of_a_small_sender_do_not_wait_for_fifty_thousand_of_another(
-    policy: PolicyVersion,
-    standin: Standin,  # noqa: ARG001
-) -> None:
+def test_ten_reports_of_a_small_sender_do_not_wait_for_fifty_thousand_of_another() -> None:
     make_many("big-app", BACKLOG)
     make_many("small-app", 10)
     sweep_once()

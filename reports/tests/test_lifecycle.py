@@ -173,6 +173,20 @@ def test_a_raised_floor_never_lowers_one(client_of_sender: Client) -> None:
     assert report.floor_rules == ["threat_en", "model_refused"]
 
 
+def test_a_raised_floor_sends_what_was_judged_safe_to_people(
+    client_of_sender: Client, policy: Any
+) -> None:
+    report = client_of_sender.send()
+    judge(report, policy, safe=True, severity=Severity.NONE)
+
+    lifecycle.raise_floor(report=lifecycle.lock(report.pk), to=Severity.HIGH, rule="model_refused")
+
+    report.refresh_from_db()
+    report.item.refresh_from_db()
+    assert (report.status, report.rank) == ("needs_review", 3)
+    assert (report.item.list, report.item.rank) == ("needs_review", 3)
+
+
 def test_the_list_goes_by_severity_then_age_then_id(client_of_sender: Client) -> None:
     def arrived(text: str, minutes: int) -> Report:
         report = client_of_sender.send(body_saying(text))

@@ -143,9 +143,6 @@ class Expected:
     def is_due(self, version: int) -> bool:
         return self.status == "pending" and self.jobs.get(version, JobRow()).is_due()
 
-    def was_tried(self) -> bool:
-        return any(job.attempts for job in self.jobs.values())
-
     def renew(self, version: int) -> bool:
         job = self.jobs.get(version)
         if self.status != "pending" or (job and (job.done or job.lease == "held")):

@@ -29,7 +29,8 @@ COPY_JOB = (
 )
 MOVE = (
     "UPDATE reports_report SET status = '{to}' WHERE id = :{name}; UPDATE reports_item"
-    " SET list = '{to}', resolved_at = {at} WHERE id = @{name}"
+    " SET list = '{to}', resolved_at = {at}, due_at = (SELECT due_at FROM reports_report"
+    " WHERE id = :{name} AND status = 'pending') WHERE id = @{name}"
 )
 AGO = "clock_timestamp() - interval '1 hour'"
 HARMS = {

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ITEMS = (("chat-app", "m-1"), ("chat-app", "m-2"), ("forum", "m-1"))
 TEXTS = ("See you at lunch.", "I will kill you tomorrow.")
-MOST_REPORTS = 6
+MOST_REPORTS = 5
 
 
 class Intake(RuleBasedStateMachine):
