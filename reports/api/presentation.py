@@ -8,7 +8,7 @@ from django.utils import timezone
 from pydantic import BaseModel, Field
 
 from reports.models import Report
-from reports.waiting import waiting_reason
+from reports.waiting import Waiting, waiting_reason
 
 
 class ClassificationOut(BaseModel):
@@ -56,25 +56,49 @@ def present_report(report: Report) -> dict[str, Any]:
     resolved = report.status == Report.Status.RESOLVED
     effective = [each for each in report.decisions.all() if resolved and each.effective_at <= now]
     decision = max(effective, key=lambda each: each.pk, default=None)
+    return _present(
+        report,
+        now=now,
+        pending_reason=waiting_reason(report),
+        classification=ClassificationOut(
+            policy_version=current.policy_version_id,
+            category=current.category,
+            confidence=current.confidence,
+            summary=current.summary,
+            classified_at=current.created_at,
+        )
+        if current
+        else None,
+        decision=DecisionOut(
+            action=decision.action,
+            category=decision.category or None,
+            effective_at=decision.effective_at,
+        )
+        if decision
+        else None,
+    )
+
+
+def present_new_report(report: Report) -> dict[str, Any]:
+    """The same for one that was stored just now: there is nothing to look up yet."""
+    return _present(report, now=timezone.now(), pending_reason=Waiting.WAITING_FOR_WORKER)
+
+
+def _present(
+    report: Report,
+    *,
+    now: datetime,
+    pending_reason: str | None,
+    classification: ClassificationOut | None = None,
+    decision: DecisionOut | None = None,
+) -> dict[str, Any]:
     return ReportOut(
         id=report.public_id,
         status=report.status,
         received_at=report.received_at,
         due_at=report.due_at,
         overdue=report.is_overdue(at=now),
-        pending_reason=waiting_reason(report),
-        classification=current
-        and ClassificationOut(
-            policy_version=current.policy_version_id,
-            category=current.category,
-            confidence=current.confidence,
-            summary=current.summary,
-            classified_at=current.created_at,
-        ),
-        decision=decision
-        and DecisionOut(
-            action=decision.action,
-            category=decision.category or None,
-            effective_at=decision.effective_at,
-        ),
+        pending_reason=pending_reason,
+        classification=classification,
+        decision=decision,
     ).model_dump(mode="json")

@@ -14,7 +14,12 @@ from rest_framework.views import APIView
 
 from reports.api.authentication import sender_of
 from reports.api.parsing import require_length
-from reports.api.presentation import ReportOut, ReportsPageOut, present_report
+from reports.api.presentation import (
+    ReportOut,
+    ReportsPageOut,
+    present_new_report,
+    present_report,
+)
 from reports.api.problems import Problem
 from reports.intake import accept_report
 from reports.models import Report
@@ -105,13 +110,12 @@ class ReportsView(APIView):
             document=document,
             submission=read_submission(document),
         )
-        report = Report.objects.with_decisions().get(pk=accepted.report.pk)
-        headers = {"Location": reverse("report", args=[report.public_id])}
-        if not accepted.created:
-            headers["Idempotency-Replayed"] = "true"
-        return Response(
-            present_report(report), status=202 if accepted.created else 200, headers=headers
-        )
+        headers = {"Location": reverse("report", args=[accepted.report.public_id])}
+        if accepted.created:
+            return Response(present_new_report(accepted.report), status=202, headers=headers)
+        standing = Report.objects.with_decisions().get(pk=accepted.report.pk)
+        headers["Idempotency-Replayed"] = "true"
+        return Response(present_report(standing), status=200, headers=headers)
 
     @extend_schema(
         operation_id="list_reports",
