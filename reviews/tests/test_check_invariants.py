@@ -1,6 +1,7 @@
 """Each invariant, broken on purpose behind the database's back, is named with the ids; nothing else is."""
 
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -87,6 +88,25 @@ def test_after_a_mixed_life_all_hold(life: dict[str, Report]) -> None:
     assert len({report.status for report in Report.objects.all()}) == 4
     assert broken_invariants() == []
     assert len(life) == Report.objects.count()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"metadata": {"n": [1e22, -0.0, 1e-7, 0.1, 1.50, 5e-324, 1.7976931348623157e308, 10**99]}},
+        {"metadata": {"": {"ö": [None, True, "1", "\u2028", "\U0001f600"]}}},
+        {"reporter": None},
+        {"reporter": {}},
+        {"reporter": {"id": None}},
+        {"reporter": {"id": " u-9 "}},
+    ],
+)
+def test_whatever_was_sent_gives_its_fingerprint_again(
+    client_of_sender: Client, changes: dict[str, Any]
+) -> None:
+    send_text(client_of_sender, **changes)
+
+    assert broken_invariants() == []
 
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS.keys())

@@ -265,6 +265,25 @@ def test_the_same_wish_sent_twice_is_one_decision_and_no_conflict(
     assert Decision.objects.count() == AuditEntry.objects.filter(action="decided").count() == 1
 
 
+def test_the_same_wish_about_a_further_report_is_no_repetition(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    body = body_saying("two windows")
+    first = client_of_sender.send(body)
+    early = read(browser, first)
+    second = client_of_sender.send(body)
+    late = read(browser, first)
+
+    answers = [
+        decide(browser, first.item, html, action="no_violation").status_code
+        for html in (early, late)
+    ]
+
+    assert answers == [302, 409]
+    second.refresh_from_db()
+    assert second.status == Report.Status.PENDING
+
+
 def test_a_report_whose_content_cannot_be_read_is_not_decided_with_the_others(
     browser: Browser, client_of_sender: Client
 ) -> None:
