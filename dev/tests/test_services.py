@@ -20,6 +20,7 @@ from dev import binaries, home, unprivileged
 from dev.errors import DevError
 from dev.guardian import identity
 from dev.home import THROWAWAY_PREFIX, open_home, socket_directory
+from dev.processes import wait_until
 from dev.services import Services, start_services
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,6 +211,10 @@ def test_what_a_dead_test_run_left_is_removed_at_the_next_start() -> None:
     process.kill()
     process.wait()
     assert Path(str(told["directory"])).name.startswith(THROWAWAY_PREFIX)
+    # The guardian holds the run's lock until it is really gone, which a signal only asks for.
+    wait_until(
+        lambda: identity(pids[2]) is None, seconds=10, what="it lives on", check=lambda: None
+    )
     start_services(throwaway=True).stop()
     assert none_run(pids)
     assert not Path(str(told["directory"])).exists()
