@@ -75,6 +75,14 @@ def full(run: Run) -> None:
     run.stack.broker.config_set("maxmemory", 0)
 
 
+def evicting(run: Run) -> None:
+    """Wrongly set up as a cache: it throws the queue away to make room, and says nothing."""
+    run.stack.broker.config_set("maxmemory-policy", "allkeys-lru")
+    run.stack.broker.config_set("maxmemory", 1)
+    run.lasts(OUTAGE)
+    run.stack.mend()
+
+
 FAULTS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("restarted without persistence", restarted_empty),
     ("killed, back with its file", killed),
@@ -84,6 +92,7 @@ FAULTS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("paused", paused),
     ("half-open", half_open),
     ("full", full),
+    ("evicting", evicting),
 )
 
 

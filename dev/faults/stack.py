@@ -78,6 +78,7 @@ class Stack:
         self.valkey.start()
         self.postgres.start()
         self.broker.config_set("maxmemory", 0)
+        self.broker.config_set("maxmemory-policy", "noeviction")
         self.broker.client_unpause()
 
     def clean_slate(self) -> None:
