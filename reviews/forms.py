@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 from django import forms
@@ -7,11 +8,13 @@ from classifier.models import PolicyVersion, WaitingReason
 from reports.models import Sender
 from reports.submission import Reason
 from reviews.decisions import Wish
+from reviews.item import SHOWN_REPORTS
 from reviews.models import Decision
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
+_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
@@ -86,10 +89,10 @@ class DecisionForm(forms.Form):
             field.choices = choices
 
     def clean_reports(self) -> list[int]:
-        try:
-            return [int(part) for part in self.cleaned_data["reports"].split(",")][:200]
-        except ValueError:
-            raise forms.ValidationError(_("The form is broken. Open the item again.")) from None
+        parts = self.cleaned_data["reports"].split(",")
+        if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
+            raise forms.ValidationError(_("The form is broken. Open the item again."))
+        return [int(part) for part in parts]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

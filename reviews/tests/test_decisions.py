@@ -187,6 +187,8 @@ def test_submit_and_next_opens_the_next_item_of_the_list_it_came_from(
         ({"action": "banish"}, "Select a valid choice."),
         ({"action": "reopen"}, "Select a valid choice."),
         ({"action": "no_violation", "reports": "x"}, "The form is broken. Open the item again."),
+        ({"action": "no_violation", "reports": "9" * 30}, "The form is broken."),
+        ({"action": "no_violation", "reports": "1," * 30 + "1"}, "The form is broken."),
         ({"action": "no_violation", "note": "n" * 5_001}, "at most 5000 characters"),
     ],
 )
