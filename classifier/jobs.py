@@ -15,6 +15,8 @@ from reports.nudge import Lane
 # Growing waits after a provider's fault; the longest is short enough that an outage's end is noticed.
 FIRST_WAIT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 300.0
+# A claim that took longer than this has waited for a lock.
+WAITED_SECONDS = 0.2
 # What a server may ask us to wait. A longer time is an error of its own: it would hide the report.
 LONGEST_RETRY_AFTER_SECONDS = 24 * 3600.0
 
@@ -51,7 +53,7 @@ def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed |
 
     The statement inserts the job or takes over one whose lease has run out.
     """
-    expires = time.monotonic() + settings.LEASE_SECONDS
+    began = time.monotonic()
     with connection.cursor() as cursor:
         cursor.execute(
             _CLAIM,
@@ -64,8 +66,14 @@ def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed |
             },
         )
         row = cursor.fetchone()
+        if row is not None and time.monotonic() - began > WAITED_SECONDS:
+            # The statement waited for somebody's row lock, and its lease ran on meanwhile.
+            began = time.monotonic()
+            cursor.execute(_EXTEND, [settings.LEASE_SECONDS, *row])
+            row = cursor.fetchone()
     if row is None:
         return None
+    expires = began + settings.LEASE_SECONDS
     return Claimed(
         job_id=row[0], report_id=report_id, policy=policy, number=row[1], expires=expires
     )
@@ -114,7 +122,8 @@ SELECT id, %(version)s, %(lane)s, 1, 1, 0, '', false, false,
     clock_timestamp() + make_interval(secs => %(lease)s)
 FROM reports_report WHERE id = %(report)s AND status = 'pending'
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
-SET attempts = job.attempts + 1, claims = job.claims + 1, lease_until = excluded.lease_until
+SET attempts = job.attempts + 1, claims = job.claims + 1,
+    lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
 WHERE NOT job.done AND NOT job.parked AND job.attempts < %(most)s
     AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
     AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
@@ -153,6 +162,12 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | Non
             lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
     return ours
 
+
+_EXTEND = """
+UPDATE classifier_job SET lease_until = clock_timestamp() + make_interval(secs => %s)
+WHERE id = %s AND claims = %s AND NOT done AND NOT parked
+RETURNING id, claims
+"""
 
 _PUT_OFF = """
 UPDATE classifier_job SET

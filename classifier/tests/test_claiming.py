@@ -1,9 +1,14 @@
 """A job is in one worker's hands at a time; who lost it changes nothing any more."""
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 
 from classifier.jobs import (
@@ -27,6 +32,7 @@ from classifier.tests.situations import (
     job_of,
     load_version,
     make_answer,
+    other_connection,
     seconds_until_due,
     send_text,
 )
@@ -278,3 +284,41 @@ def test_faults_between_refusals_do_not_move_the_bound(
 
     job = job_of(report)
     assert (job.parked, job.attempts, job.claims) == (True, Job.MAX_ATTEMPTS, 5)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_that_waited_longer_than_a_lease_for_the_row_still_have_one_winner(
+    client_of_sender: Client, policy: PolicyVersion, settings: Settings
+) -> None:
+    settings.LEASE_SECONDS = 0.5
+    report = send_text(client_of_sender)
+
+    def take() -> Claimed | None:
+        return claim_job(report_id=report.pk, policy=policy, lane=Lane.LIVE)
+
+    with other_connection() as other, ThreadPoolExecutor(4) as threads:
+        other.execute("BEGIN")
+        other.execute("SELECT FROM reports_report WHERE id = %s FOR UPDATE", [report.pk])
+        waiting = [threads.submit(_closing(take)) for _ in range(4)]
+        began = time.monotonic()
+        while time.monotonic() - began < settings.LEASE_SECONDS + 0.3:
+            assert not any(each.done() for each in waiting)
+        settings.LEASE_SECONDS = 30.0  # the winner's fresh lease outlives the test
+        other.execute("COMMIT")
+        won = [each.result() for each in waiting]
+
+    (winner,) = [each for each in won if each is not None]
+    job = job_of(report)
+    assert job.claims == winner.number
+    assert job.lease_until is not None
+    assert job.lease_until > timezone.now()
+
+
+def _closing(take: Callable[[], Claimed | None]) -> Callable[[], Claimed | None]:
+    def taken() -> Claimed | None:
+        try:
+            return take()
+        finally:
+            connection.close()
+
+    return taken
