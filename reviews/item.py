@@ -35,7 +35,6 @@ class Conversation:
 
     messages: list[SubmittedMessage]
     language: str
-    reports: list[ShownReport] = field(default_factory=list)
     quotes: list[str] = field(default_factory=list)
 
 
@@ -103,7 +102,6 @@ class ItemPage:
             same = json.dumps([message.model_dump() for message in each.submission.messages])
             fresh = Conversation(each.submission.messages, each.report.language)
             conversation = found.setdefault(same, fresh)
-            conversation.reports.append(each)
             verdict = each.report.current_classification()
             conversation.quotes += (verdict.quotes if verdict else None) or []
         return list(found.values())

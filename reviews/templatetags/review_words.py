@@ -66,7 +66,6 @@ def why_here(list_name: str, report: Any, decision: Any) -> list[str]:
 
 register.filter("parked", waits_for_a_person)
 register.filter("waiting_sentence", waiting_sentence)
-register.filter("decided_sentence", words.decided_sentence)
 
 
 @register.filter
