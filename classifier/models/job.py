@@ -1,0 +1,98 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from classifier.models.policy import PolicyVersion
+from reports.models import Report
+from reports.nudge import Lane
+
+
+class WaitingReason(models.TextChoices):
+    """Why there is no answer yet. The label is the reviewer's sentence."""
+
+    PROVIDER_RATE_LIMITED = (
+        "provider_rate_limited",
+        _("The provider asked to wait before the next question."),
+    )
+    PROVIDER_UNAVAILABLE = "provider_unavailable", _("The provider does not answer.")
+    PROVIDER_TIMEOUT = "provider_timeout", _("The model did not answer within the deadline.")
+    PROVIDER_QUOTA = "provider_quota", _("The provider's quota is used up.")
+    PROVIDER_CREDENTIALS = "provider_credentials", _("The provider refused our key.")
+    PROVIDER_REJECTED = "provider_rejected", _("The provider refused the request as wrong.")
+    UNKNOWN_MODEL = "unknown_model", _("The provider does not offer the policy's model.")
+    ANSWER_INVALID = "answer_invalid", _("The model's answer was not usable.")
+    ANSWER_CUT = "answer_cut", _("The model's answer was cut off.")
+    WRONG_MODEL = "wrong_model", _("Another model than the policy's answered.")
+    INPUT_TRUNCATED = "input_truncated", _("The model did not read the whole content.")
+    MODEL_REFUSED = "model_refused", _("The model refused to judge this content.")
+    CONTENT_FILTERED = "content_filtered", _("The provider's filter blocked this content.")
+    TOO_LONG = "too_long", _("The content is longer than the model can read.")
+    HOLDER_DIED = "holder_died", _("Every worker that tried it stopped before it had an answer.")
+    INTERNAL_ERROR = "internal_error", _("Our own code failed; the log says where.")
+
+
+class Job(models.Model):
+    """One wanted answer: who works on it, how often it was tried, when to try again, and why.
+
+    `attempts` counts what spends the bound (refused answers, holders that died); `claims` only
+    grows and fences a holder whose lease ran out; `faults` counts the provider's failures in a row,
+    `dropped` the answers that came after the one that stands.
+    """
+
+    MAX_ATTEMPTS = 3
+
+    Reason = WaitingReason
+
+    report = models.ForeignKey(Report, models.PROTECT, related_name="jobs")
+    policy_version = models.ForeignKey(PolicyVersion, models.PROTECT, related_name="+")
+    lane = models.CharField(_("lane"), max_length=8, choices=Lane, default=Lane.LIVE)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    claims = models.PositiveIntegerField(_("claims"), default=0)
+    faults = models.PositiveIntegerField(_("provider faults"), default=0)
+    dropped = models.PositiveIntegerField(_("answers that came second"), db_default=0)
+    lease_until = models.DateTimeField(_("leased until"), null=True)
+    not_before = models.DateTimeField(_("not before"), null=True)
+    nudged_at = models.DateTimeField(_("nudged"), null=True)
+    reason = models.CharField(_("why it waits"), max_length=32, choices=Reason, blank=True)
+    parked = models.BooleanField(_("parked"), default=False)
+    done = models.BooleanField(_("done"), default=False)
+
+    class Meta:
+        verbose_name = _("job")
+        verbose_name_plural = _("jobs")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_job_per_report_and_version", fields=["report", "policy_version"]
+            ),
+            models.CheckConstraint(
+                name="job_lane_is_known", condition=models.Q(lane__in=["live", "batch"])
+            ),
+            models.CheckConstraint(
+                name="job_reason_is_known",
+                condition=models.Q(reason__in=["", *WaitingReason.values]),
+            ),
+            models.CheckConstraint(
+                name="job_attempts_are_bounded", condition=models.Q(attempts__range=(0, 3))
+            ),
+            models.CheckConstraint(
+                name="job_parked_needs_a_reason",
+                condition=models.Q(parked=False) | ~models.Q(reason=""),
+            ),
+            models.CheckConstraint(
+                name="job_that_ended_has_no_lease",
+                condition=models.Q(parked=False, done=False)
+                | (models.Q(lease_until=None) & ~models.Q(parked=True, done=True)),
+            ),
+        ]
+        indexes = [
+            # Counted by the metrics.
+            models.Index(fields=["dropped"], name="job_dropped", condition=models.Q(dropped__gt=0)),
+            # Read by the sweep: leases whose holder may have died.
+            models.Index(
+                fields=["lease_until"],
+                name="job_leased",
+                condition=models.Q(lease_until__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.report_id} under {self.policy_version_id}"
