@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.db import connection
 from pytest_django import Settings
 
-from classifier.models import PolicyVersion
+from classifier.models import PolicyVersion, ProviderModel
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
 from dev.standin.client import Standin
 from dev.standin.server import running_standin
@@ -47,9 +47,16 @@ def _standin() -> Iterator[Standin]:
 
 
 @pytest.fixture
-def standin(_standin: Standin, settings: Settings) -> Iterator[Standin]:
-    """The stand-in model over real HTTP, with nothing scripted."""
+def standin(
+    _standin: Standin,
+    settings: Settings,
+    db: None,  # noqa: ARG001
+) -> Iterator[Standin]:
+    """The stand-in model over real HTTP, probed, with nothing scripted."""
     settings.OPENAI_BASE_URL = _standin.base_url
+    ProviderModel.objects.create(
+        base_url=_standin.base_url, name=STANDIN_MODEL, mode=ProviderModel.Mode.JSON_SCHEMA
+    )
     yield _standin
     _standin.clear()
 

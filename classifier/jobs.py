@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import connection, transaction
 
+from classifier.cooldown import RESTS_AT_ONCE
 from classifier.models import Job, PolicyVersion, WaitingReason
 from reports import lifecycle
 from reports.models import Severity
@@ -17,8 +18,6 @@ FIRST_WAIT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 300.0
 # A claim that took longer than this has waited for a lock.
 WAITED_SECONDS = 0.2
-# What a server may ask us to wait. A longer time is an error of its own: it would hide the report.
-LONGEST_RETRY_AFTER_SECONDS = 24 * 3600.0
 
 # Waiting cannot help these: the provider judged the content, or cannot read it. A person has to look.
 PARKED_AT_ONCE = frozenset(
@@ -29,8 +28,8 @@ RAISES_FLOOR = frozenset({WaitingReason.MODEL_REFUSED, WaitingReason.CONTENT_FIL
 # These spend an attempt. All others are the provider's faults and cost none.
 SPENDS_ATTEMPT = PARKED_AT_ONCE | {
     WaitingReason.ANSWER_INVALID,
+    WaitingReason.ANSWER_MISPLACED,
     WaitingReason.ANSWER_CUT,
-    WaitingReason.WRONG_MODEL,
     WaitingReason.INPUT_TRUNCATED,
     WaitingReason.INTERNAL_ERROR,
 }
@@ -44,6 +43,8 @@ class Claimed:
     report_id: int
     policy: PolicyVersion
     number: int
+    reason: str
+    """Why the last try brought nothing; blank for the first one."""
     expires: float
     """`time.monotonic()` when the lease ends, counted from before it began."""
 
@@ -69,13 +70,18 @@ def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed |
         if row is not None and time.monotonic() - began > WAITED_SECONDS:
             # The statement waited for somebody's row lock, and its lease ran on meanwhile.
             began = time.monotonic()
-            cursor.execute(_EXTEND, [settings.LEASE_SECONDS, *row])
+            cursor.execute(_EXTEND, [settings.LEASE_SECONDS, *row[:2]])
             row = cursor.fetchone()
     if row is None:
         return None
     expires = began + settings.LEASE_SECONDS
     return Claimed(
-        job_id=row[0], report_id=report_id, policy=policy, number=row[1], expires=expires
+        job_id=row[0],
+        report_id=report_id,
+        policy=policy,
+        number=row[1],
+        reason=row[2],
+        expires=expires,
     )
 
 
@@ -97,6 +103,11 @@ def claim_more_urgent(*, than: int, policy: PolicyVersion, lane: Lane) -> Claime
     return None
 
 
+# The provider or the model would not judge the content: no one is asked about it again, by no worker,
+# under no other policy version and at no other provider.
+REFUSED = sorted(reason.value for reason in RAISES_FLOOR)
+MAY_BE_ASKED = f"NOT report.floor_rules ?| ARRAY{REFUSED}"
+
 # What makes a pending report's job claimable; `job` is an outer join.
 DUE = """
     job.id IS NULL
@@ -109,32 +120,55 @@ _MORE_URGENT = f"""
 SELECT report.id
 FROM reports_report AS report LEFT JOIN classifier_job AS job
     ON job.report_id = report.id AND job.policy_version_id = %(version)s
-WHERE report.status = 'pending' AND ({DUE})
+WHERE report.status = 'pending' AND {MAY_BE_ASKED} AND ({DUE})
     AND report.rank > (SELECT rank FROM reports_report WHERE id = %(than)s)
 ORDER BY report.rank DESC, report.received_at, report.id
 LIMIT 16
 """  # noqa: S608 - our own constant
 
-_CLAIM = """
+_CLAIM = f"""
 INSERT INTO classifier_job AS job
     (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done, lease_until)
 SELECT id, %(version)s, %(lane)s, 1, 1, 0, '', false, false,
     clock_timestamp() + make_interval(secs => %(lease)s)
-FROM reports_report WHERE id = %(report)s AND status = 'pending'
+FROM reports_report AS report WHERE id = %(report)s AND status = 'pending' AND {MAY_BE_ASKED}
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
 SET attempts = job.attempts + 1, claims = job.claims + 1,
     lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
 WHERE NOT job.done AND NOT job.parked AND job.attempts < %(most)s
     AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
     AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
-RETURNING id, claims
+RETURNING id, claims, reason
+"""  # noqa: S608 - our own constant
+
+
+def hold_back(*, claimed: Claimed, reason: WaitingReason, seconds: float) -> None:
+    """Give the job back unasked, with the reason that holds everybody up."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _HOLD_BACK,
+            {
+                "job": claimed.job_id,
+                "claim": claimed.number,
+                "reason": reason,
+                "seconds": seconds,
+            },
+        )
+
+
+_HOLD_BACK = """
+UPDATE classifier_job SET
+    lease_until = NULL, nudged_at = NULL, reason = %(reason)s, attempts = attempts - 1,
+    not_before = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE id = %(job)s AND claims = %(claim)s AND NOT done
 """
 
 
-def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | None = None) -> bool:
+def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = None) -> bool:
     """Give the job back with a named reason and a time; False when the claim was no longer ours.
 
-    `retry_after` (seconds) is a floor under our own wait. The report stays pending.
+    `rest`: seconds that the model is left alone by everybody. A floor under the report's own wait,
+    and all of it where the fault has nothing to do with the report. The report stays pending.
     """
     spends = reason in SPENDS_ATTEMPT
     with transaction.atomic():
@@ -152,7 +186,8 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | Non
                     "most": Job.MAX_ATTEMPTS,
                     "first": FIRST_WAIT_SECONDS,
                     "longest": LONGEST_WAIT_SECONDS,
-                    "floor": min(retry_after or 0.0, LONGEST_RETRY_AFTER_SECONDS),
+                    "floor": rest or 0.0,
+                    "own": rest is None or reason not in RESTS_AT_ONCE,
                     # Spread over time what failed at the same moment.
                     "jitter": random.uniform(1.0, 1.2),  # noqa: S311 - not a secret
                 },
@@ -166,7 +201,7 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, retry_after: float | Non
 _EXTEND = """
 UPDATE classifier_job SET lease_until = clock_timestamp() + make_interval(secs => %s)
 WHERE id = %s AND claims = %s AND NOT done AND NOT parked
-RETURNING id, claims
+RETURNING id, claims, reason
 """
 
 _PUT_OFF = """
@@ -177,9 +212,9 @@ UPDATE classifier_job SET
     attempts = attempts - (NOT %(spends)s)::int,
     faults = CASE WHEN %(spends)s THEN 0 ELSE faults + 1 END,
     parked = %(park)s OR (%(spends)s AND attempts >= %(most)s),
-    not_before = clock_timestamp() + make_interval(secs => greatest(%(floor)s, %(jitter)s * least(
-        %(longest)s,
-        %(first)s * 2.0 ^ least(CASE WHEN %(spends)s THEN attempts - 1 ELSE faults END, 20))))
+    not_before = clock_timestamp() + make_interval(secs => greatest(%(floor)s,
+        CASE WHEN %(own)s THEN %(jitter)s * least(%(longest)s, %(first)s * 2.0 ^ least(
+            CASE WHEN %(spends)s THEN attempts - 1 ELSE faults END, 20)) END))
 WHERE id = %(job)s AND claims = %(claim)s AND NOT done
 """
 

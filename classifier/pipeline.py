@@ -3,15 +3,31 @@
 import logging
 from enum import StrEnum
 
+from django.conf import settings
 from django.db import connection
 
-from classifier import provider, rules
-from classifier.jobs import Claimed, claim_job, claim_more_urgent, put_off
-from classifier.models import PolicyVersion, WaitingReason
+from classifier import cooldown, provider, rules
+from classifier.capabilities import (
+    learn_from_answer,
+    learn_refused,
+    parameters,
+    probe,
+    schema_in_prompt,
+)
+from classifier.cooldown import Turn
+from classifier.jobs import Claimed, claim_job, claim_more_urgent, hold_back, put_off
+from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.prompt import build_prompt
-from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_answer
+from classifier.reader import (
+    FORMLESS,
+    AnswerRefusedError,
+    Expected,
+    UnreadableReplyError,
+    least_tokens,
+    read_answer,
+)
 from classifier.recording import Recorded, record_answer
-from classifier.verdict import response_format
+from classifier.verdict import answer_schema
 from reports.failpoints import Point, hit
 from reports.models import Report, Severity
 from reports.nudge import Lane, publish
@@ -25,6 +41,7 @@ class Outcome(StrEnum):
     RECORDED = "recorded"
     DUPLICATE = "duplicate"
     PUT_OFF = "put_off"
+    HELD_BACK = "held_back"  # not asked: the model rests, or is being probed
     SPENT = "spent"  # nothing to do: held by another, ended, not due, or no pending report
     NO_POLICY = "no_policy"
 
@@ -36,6 +53,7 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     if policy is None:
         log.error("no policy version is active; reports stay pending. Run `manage.py load_policy`.")
         return Outcome.NO_POLICY
+    model = _known_model(policy)
     claimed = claim_more_urgent(than=report_id, policy=policy, lane=lane)
     if claimed is not None:
         _nudge_again(report_id, lane)  # passed over: to the end of the queue
@@ -43,21 +61,65 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
         claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
     if claimed is None:
         return Outcome.SPENT
+    turn = cooldown.take_turn(model) if model.mode else Turn(granted=False)
+    if not turn.granted:
+        reason = WaitingReason(model.rest_reason or WaitingReason.PROBING)
+        hold_back(claimed=claimed, reason=reason, seconds=turn.wait)
+        return Outcome.HELD_BACK
     try:
-        hit(Point.TASK_AFTER_CLAIM)
-        return _ask_and_record(claimed)
-    except provider.ProviderError as error:
-        log.warning("report %s: %s", claimed.report_id, error)
-        return _put_off(claimed, WaitingReason(error.fault), error.retry_after)
-    except UnreadableReplyError as error:
-        log.warning("report %s: the reply is no chat completion (%s)", claimed.report_id, error)
-        return _put_off(claimed, WaitingReason.PROVIDER_UNAVAILABLE)
-    except AnswerRefusedError as error:
-        log.warning("report %s: %s", claimed.report_id, error)
-        return _put_off(claimed, error.reason)
+        return _ask(claimed, model, turn)
     except Exception:
+        cooldown.give_back(model=model, turn=turn)
         _put_off(claimed, WaitingReason.INTERNAL_ERROR)
         raise
+
+
+def _known_model(policy: PolicyVersion) -> ProviderModel:
+    """The policy's model, probed by this call if nobody has yet; without a mode when that failed."""
+    model = ProviderModel.objects.of_policy(policy)
+    if model.mode:
+        return model
+    turn = cooldown.take_turn(model)
+    if turn.granted:
+        connection.close()
+        try:
+            probe(model, policy)
+        except provider.ProviderError as error:
+            log.warning("model %s cannot be probed: %s", model.name, error)
+            cooldown.note_fault(
+                model=model,
+                turn=turn,
+                reason=WaitingReason(error.fault),
+                retry_after=error.retry_after,
+            )
+        except BaseException:
+            cooldown.give_back(model=model, turn=turn)
+            raise
+        else:
+            cooldown.note_answer(model=model, turn=turn)
+    model.refresh_from_db()
+    return model
+
+
+def _ask(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outcome:
+    """Ask, and make of whatever comes back a verdict or a named reason."""
+    try:
+        hit(Point.TASK_AFTER_CLAIM)
+        return _ask_and_record(claimed, model, turn)
+    except provider.ProviderError as error:
+        log.warning("report %s: %s", claimed.report_id, error)
+        if error.parameter and learn_refused(model, error.parameter):
+            cooldown.note_answer(model=model, turn=turn)
+            hold_back(claimed=claimed, reason=WaitingReason.PROBING, seconds=0)
+            return Outcome.HELD_BACK
+        return _fault(claimed, model, turn, WaitingReason(error.fault), error.retry_after)
+    except UnreadableReplyError as error:
+        log.warning("report %s: the reply is no chat completion (%s)", claimed.report_id, error)
+        return _fault(claimed, model, turn, WaitingReason.PROVIDER_UNAVAILABLE)
+    except AnswerRefusedError as error:
+        log.warning("report %s: %s", claimed.report_id, error)
+        learn_from_answer(model, thought=error.thought, formless=error.detail in FORMLESS)
+        return _fault(claimed, model, turn, error.reason)
 
 
 def _nudge_again(report_id: int, lane: Lane) -> None:
@@ -69,32 +131,44 @@ def _nudge_again(report_id: int, lane: Lane) -> None:
         log.warning("report %s: the sweep will nudge it (%s)", report_id, type(error).__name__)
 
 
-def _ask_and_record(claimed: Claimed) -> Outcome:
+def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outcome:
+    policy = claimed.policy
     report = Report.objects.select_related("content").get(pk=claimed.report_id)
     submission = report.content.submission()
-    prompt = build_prompt(policy=claimed.policy, submission=submission, language=report.language)
+    schema = answer_schema(policy, with_ref=model.echoes_ref)
+    prompt = build_prompt(
+        policy=policy,
+        submission=submission,
+        language=report.language,
+        schema=schema_in_prompt(model, schema),
+    )
     # The call may take a minute: the connection goes back to the pool, no transaction is open.
     connection.close()
     hit(Point.TASK_BEFORE_MODEL)
     reply = provider.ask(
-        model=claimed.policy.model,
+        model=policy.model,
         system=prompt.system,
         user=prompt.user,
-        response_format=response_format(claimed.policy),
+        parameters=parameters(
+            model, schema=schema, more_room=claimed.reason == WaitingReason.ANSWER_CUT
+        ),
     )
     hit(Point.TASK_AFTER_MODEL)
-    texts = [message.text for message in submission.reported_messages()]
     answer = read_answer(
         reply.body,
-        policy=claimed.policy,
-        ref=prompt.ref,
-        prompt_bytes=len(prompt.system.encode()) + len(prompt.user.encode()),
-        texts=texts,
+        Expected(
+            policy=policy,
+            names={policy.model, *settings.MODEL_ALIASES.get(policy.model, ())},
+            ref=prompt.ref if model.echoes_ref else None,
+            least_tokens=least_tokens(prompt.system) + least_tokens(prompt.user),
+            texts=[message.text for message in submission.reported_messages()],
+            thinks=model.thinks,
+        ),
     )
     hit(Point.TASK_AFTER_READ)
     judgement = rules.judge(
         verdict=answer.verdict,
-        policy=claimed.policy,
+        policy=policy,
         floor=Severity(report.floor),
         # All free text that the model was shown: whoever wrote it may have meant the model.
         texts=[
@@ -107,13 +181,31 @@ def _ask_and_record(claimed: Claimed) -> Outcome:
         claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds
     )
     hit(Point.RECORD_AFTER_COMMIT)
+    cooldown.note_answer(model=model, turn=turn)
+    learn_from_answer(model, thought=answer.thought, formless=False)
     if recorded is Recorded.DUPLICATE:
         log.info("report %s: a second answer was dropped, the first stands", claimed.report_id)
         return Outcome.DUPLICATE
     return Outcome.RECORDED
 
 
-def _put_off(claimed: Claimed, reason: WaitingReason, retry_after: float | None = None) -> Outcome:
-    if not put_off(claimed=claimed, reason=reason, retry_after=retry_after):
+def _fault(
+    claimed: Claimed,
+    model: ProviderModel,
+    turn: Turn,
+    reason: WaitingReason,
+    retry_after: float | None = None,
+) -> Outcome:
+    """Put the report off, and let everybody rest the model where the fault is the provider's."""
+    rest = None
+    if reason in cooldown.RESTS_AT_ONCE | cooldown.RESTS_IN_A_ROW or retry_after is not None:
+        rest = cooldown.note_fault(model=model, turn=turn, reason=reason, retry_after=retry_after)
+    else:
+        cooldown.note_answer(model=model, turn=turn)
+    return _put_off(claimed, reason, rest)
+
+
+def _put_off(claimed: Claimed, reason: WaitingReason, rest: float | None = None) -> Outcome:
+    if not put_off(claimed=claimed, reason=reason, rest=rest):
         log.info("report %s: the lease had run out, another holds it", claimed.report_id)
     return Outcome.PUT_OFF

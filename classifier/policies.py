@@ -1,7 +1,7 @@
 """Policy versions as files: read one, store it as a draft, activate it.
 
-A version's content is its model, prompt, categories, threshold and the rules' revision; its hash
-tells whether a file says anything new.
+A version's content is its model, prompt, categories, threshold and the revisions of our own rules;
+its hash tells whether a file, or the code, says anything new.
 """
 
 import hashlib
@@ -15,8 +15,9 @@ from django.db.models import Max
 from django.db.models.functions import Now
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from classifier import rules
+from classifier import prompt, rules
 from classifier.models import Category, PolicyVersion
+from reports import triage
 from reports.audit import write_audit
 from reports.models import Severity
 
@@ -54,12 +55,21 @@ class PolicyContent:
     prompt: str
     categories: list[Category]
     safe_threshold: float
-    rules_revision: int
+    revisions: dict[str, int]
 
     def hash(self) -> str:
         """64 hex digits; equal for equal content."""
         canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def code_revisions() -> dict[str, int]:
+    """What of the code decides under a version: each rule by name, and the prompt's frame."""
+    return {
+        "prompt": prompt.REVISION,
+        **{f"intake.{rule.name}": getattr(rule, "revision", 1) for rule in triage.RULES},
+        **{rule.name: rule.revision for rule in rules.RULES},
+    }
 
 
 def read_policy_file(path: Path, *, model: str) -> tuple[str, PolicyContent]:
@@ -99,7 +109,7 @@ def read_policy_file(path: Path, *, model: str) -> tuple[str, PolicyContent]:
         prompt=parsed.prompt.strip(),
         categories=categories,
         safe_threshold=parsed.safe_threshold,
-        rules_revision=rules.REVISION,
+        revisions=code_revisions(),
     )
 
 

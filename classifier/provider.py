@@ -6,9 +6,9 @@ and the key, so they become a `ProviderError` at once.
 """
 
 import email.utils
+import json
 import math
 import os
-import queue
 import re
 import threading
 import time
@@ -23,8 +23,8 @@ from django.conf import settings
 if TYPE_CHECKING:
     import openai
 
-# An answer is a few kilobytes; a reasoning model's a few hundred. Nothing honest is larger.
-MAX_REPLY_BYTES = 2 * 1024 * 1024
+# A server that asks for more than this has sent garbage, which is answered by our own wait.
+LONGEST_RETRY_AFTER_SECONDS = 30 * 24 * 3600.0
 
 
 class Fault(StrEnum):
@@ -39,17 +39,19 @@ class Fault(StrEnum):
     REJECTED = "provider_rejected"
     TOO_LONG = "too_long"
     CONTENT_FILTERED = "content_filtered"
+    ANSWER_INVALID = "answer_invalid"
 
 
 class ProviderError(Exception):
     """No answer. Never holds the prompt, the key or the reply."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that may be told of an error, by name
         self,
         fault: Fault,
         *,
         status: int | None = None,
         code: str | None = None,
+        parameter: str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
     ) -> None:
@@ -57,6 +59,8 @@ class ProviderError(Exception):
         self.fault = fault
         self.status = status
         self.code = code
+        self.parameter = parameter
+        """Which of the parameters that we sent the server would not have, if it said so."""
         self.request_id = request_id
         self.retry_after = retry_after
         """Seconds that the server asked to wait, if it did."""
@@ -70,85 +74,58 @@ class Reply:
     seconds: float
 
 
-def ask(*, model: str, system: str, user: str, response_format: Mapping[str, Any]) -> Reply:
+def ask(*, model: str, system: str, user: str, parameters: Mapping[str, Any]) -> Reply:
     """One question under `MODEL_DEADLINE_SECONDS` in all; raises `ProviderError`.
 
-    Call it with no transaction open and the database connection returned.
+    `parameters` are the request's further fields (`response_format`, …). Call it with no
+    transaction open and the database connection returned.
     """
     load()  # before the time runs
+    import httpx2  # noqa: PLC0415
+    import openai  # noqa: PLC0415
 
+    from classifier import transport  # noqa: PLC0415
+
+    started = time.monotonic()
     seconds = settings.MODEL_DEADLINE_SECONDS
-    came: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
-
-    def talk() -> None:
-        try:
-            came.put(_call(model, system, user, response_format, seconds))
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            came.put(error)
-
-    # Every timeout of the SDK is per read, and a server may drip header lines for ever. So a thread
-    # of its own talks; at the deadline it is left behind and ends with its next read.
-    threading.Thread(target=talk, name="ask", daemon=True).start()
     try:
-        result = came.get(timeout=seconds)
-    except queue.Empty:
-        raise ProviderError(Fault.TIMEOUT) from None
-    if isinstance(result, BaseException):
-        raise result
-    return result
+        with (
+            transport.deadline(ends=started + seconds),
+            _client().chat.completions.with_streaming_response.create(
+                model=model,
+                messages=[
+                    {"role": "system", "content": system},
+                    {"role": "user", "content": user},
+                ],
+                timeout=httpx2.Timeout(seconds, connect=min(5.0, seconds)),
+                extra_body=dict(parameters),
+            ) as response,
+        ):
+            body = b"".join(response.iter_bytes())
+    except openai.APIStatusError as error:
+        raise _from_status(error, parameters) from None
+    except (openai.OpenAIError, httpx2.HTTPError, JSONDecodeError, UnicodeDecodeError) as error:
+        raise _from_transport(error) from None
+    return Reply(body=body, seconds=time.monotonic() - started)
 
 
 def load() -> None:
     """Load the SDK: half a second and 45 MB that web processes never pay."""
     import openai  # noqa: F401, PLC0415
 
-
-def _call(
-    model: str, system: str, user: str, response_format: Mapping[str, Any], seconds: float
-) -> Reply:
-    import httpx2  # noqa: PLC0415
-    import openai  # noqa: PLC0415
-
-    started = time.monotonic()
-    try:
-        client = _client()
-        with client.chat.completions.with_streaming_response.create(
-            model=model,
-            messages=[
-                {"role": "system", "content": system},
-                {"role": "user", "content": user},
-            ],
-            response_format=response_format,  # type: ignore[call-overload]  # ours is a plain dict
-            timeout=httpx2.Timeout(seconds, connect=min(5.0, seconds)),
-        ) as response:
-            body = _read(response, started + seconds)
-    except ProviderError:
-        raise
-    except openai.APITimeoutError:
-        raise ProviderError(Fault.TIMEOUT) from None
-    except openai.APIStatusError as error:
-        raise _from_status(error) from None
-    except (openai.OpenAIError, httpx2.HTTPError, JSONDecodeError, UnicodeDecodeError) as error:
-        if isinstance(error, httpx2.TimeoutException):
-            raise ProviderError(Fault.TIMEOUT) from None
-        raise ProviderError(Fault.UNAVAILABLE, code=type(error).__name__) from None
-    return Reply(body=body, seconds=time.monotonic() - started)
-
-
-def _read(response: Any, deadline: float) -> bytes:
-    """The body chunk by chunk: the SDK's timeout is per read, so a dripping server would hold us."""
-    body = bytearray()
-    for chunk in response.iter_bytes():
-        body += chunk
-        if time.monotonic() > deadline:
-            raise ProviderError(Fault.TIMEOUT)
-        if len(body) > MAX_REPLY_BYTES:
-            raise ProviderError(Fault.UNAVAILABLE, code="reply_too_large")
-    return bytes(body)
+    import classifier.transport  # noqa: F401, PLC0415
 
 
 _lock = threading.Lock()
 _clients: dict[tuple[int, str], "openai.OpenAI"] = {}
+
+
+def _fresh_lock() -> None:
+    global _lock  # noqa: PLW0603 - a thread that does not exist in the child may hold the parent's
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock)
 
 
 def _client() -> "openai.OpenAI":
@@ -160,20 +137,23 @@ def _client() -> "openai.OpenAI":
     import httpx2  # noqa: PLC0415
     import openai  # noqa: PLC0415
 
+    from classifier.transport import DeadlineTransport  # noqa: PLC0415
+
     owner = os.getpid(), settings.OPENAI_BASE_URL
     with _lock:
         if owner not in _clients:
             # The SDK would send these headers along to any server, and offers no way to refuse.
             os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
             omit = openai.Omit()
+            limits = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
             _clients[owner] = openai.OpenAI(
                 api_key=settings.OPENAI_API_KEY,
                 base_url=settings.OPENAI_BASE_URL,
                 max_retries=0,
-                http_client=openai.DefaultHttpx2Client(
+                http_client=httpx2.Client(
+                    transport=DeadlineTransport(limits=limits),
                     follow_redirects=False,  # a redirect would carry the prompt to another host
                     trust_env=False,
-                    limits=httpx2.Limits(max_connections=64, max_keepalive_connections=16),
                 ),
                 default_headers={
                     "Accept-Encoding": "identity",  # no compressed bomb
@@ -184,43 +164,103 @@ def _client() -> "openai.OpenAI":
         return _clients[owner]
 
 
-def _from_status(error: "openai.APIStatusError") -> ProviderError:
-    """The fault behind an HTTP status, by status first and by the body's code where it matters."""
-    status = error.status_code
-    code = _code(error)
-    retry_after = _retry_after(error.response.headers)
-    if code in {"insufficient_quota", "billing_hard_limit_reached"} or status == 402:
+def _from_transport(error: Exception) -> ProviderError:
+    """The fault behind an exception without a status: time ran out, or no whole answer came."""
+    import httpx2  # noqa: PLC0415
+    import openai  # noqa: PLC0415
+
+    for each in (error, error.__cause__):
+        if isinstance(each, (httpx2.TimeoutException, openai.APITimeoutError)):
+            return ProviderError(Fault.TIMEOUT)
+    code = getattr(error, "code", None) or getattr(error.__cause__, "code", None)
+    return ProviderError(Fault.UNAVAILABLE, code=code or type(error).__name__)
+
+
+# Codes that servers give; what they mean differs less than their statuses do.
+_QUOTA = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "insufficient_credits",
+}
+_FILTERED = {
+    "content_filter",
+    "ResponsibleAIPolicyViolation",
+    "content_policy_violation",
+    "data_inspection_failed",
+}
+_TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
+# vLLM and others say it in words only.
+_TOO_LONG_WORDS = re.compile(r"(?:maximum|max) (?:model )?(?:context|input) length|context window")
+
+
+def _from_status(error: "openai.APIStatusError", parameters: Mapping[str, Any]) -> ProviderError:
+    """The fault behind an HTTP status, by the body's codes first where they tell more."""
+    status, body = error.status_code, _error_object(error.body)
+    codes = _codes(body)
+    parameter = None
+    if codes & _QUOTA or status == 402:
         fault = Fault.QUOTA
+    elif codes & _FILTERED or (status == 403 and "flagged_input" in str(body.get("metadata"))):
+        fault = Fault.CONTENT_FILTERED
+    elif codes & _TOO_LONG or status == 413:
+        fault = Fault.TOO_LONG
+    elif "json_validate_failed" in codes:  # the server's own check of the model's answer
+        fault = Fault.ANSWER_INVALID
     elif status == 429:
         fault = Fault.RATE_LIMITED
     elif status in {401, 403}:
         fault = Fault.CREDENTIALS
-    elif code in {"content_filter", "ResponsibleAIPolicyViolation"}:
-        fault = Fault.CONTENT_FILTERED
-    elif code in {"context_length_exceeded", "exceed_context_size_error"} or status == 413:
+    elif status == 400 and _TOO_LONG_WORDS.search(str(body.get("message")).lower()):
         fault = Fault.TOO_LONG
-    elif status == 404 or code == "model_not_found":
-        fault = Fault.UNKNOWN_MODEL
-    elif status in {408, 409, 425} or status >= 500:
-        fault = Fault.UNAVAILABLE
     else:
-        fault = Fault.REJECTED
+        parameter = _blamed(error, parameters)
+        if parameter is None and (status == 404 or "model_not_found" in codes):
+            fault = Fault.UNKNOWN_MODEL
+        elif status in {408, 409, 425} or status >= 500:
+            fault = Fault.UNAVAILABLE
+        else:
+            fault = Fault.REJECTED
     return ProviderError(
-        fault, status=status, code=code, request_id=error.request_id, retry_after=retry_after
+        fault,
+        status=status,
+        code=min(codes, default=None),
+        parameter=parameter,
+        request_id=_word(error.request_id),
+        retry_after=_retry_after(error.response.headers),
     )
 
 
-def _code(error: "openai.APIStatusError") -> str | None:
-    """The body's `code` or `type` where it is one word; the message may quote the text."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    inner = body.get("error", body)
-    if not isinstance(inner, Mapping):
+def _error_object(body: object) -> Mapping[str, Any]:
+    """The body's `error` object, or the body itself where a server sends its fields bare."""
+    outer = body if isinstance(body, Mapping) else {}
+    inner = outer.get("error", outer)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _codes(body: Mapping[str, Any]) -> set[str]:
+    """The words in `code`, `type` and the inner error's `code`; the message may quote the text."""
+    inner = body.get("innererror")
+    values = [body.get("code"), body.get("type")]
+    values.append(inner.get("code") if isinstance(inner, Mapping) else None)
+    return {word for value in values if (word := _word(value))}
+
+
+def _word(value: object) -> str | None:
+    """The value where it is one short word: nothing else of a reply is ever logged."""
+    found = isinstance(value, str) and re.fullmatch(r"[\w.:-]{1,64}", value, re.ASCII)
+    return value if found and isinstance(value, str) else None
+
+
+def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any]) -> str | None:
+    """The parameter of ours that the server would not have: named as such, or in its words."""
+    if error.status_code not in {400, 404, 422, 500, 501}:
         return None
-    for key in ("code", "type"):
-        value = inner.get(key)
-        if isinstance(value, str) and re.fullmatch(r"[\w.-]{1,64}", value, re.ASCII):
-            return value
-    return None
+    named = str(_error_object(error.body).get("param") or "").partition(".")[0]
+    if named in parameters:
+        return named
+    words = json.dumps(error.body) if isinstance(error.body, (Mapping, list)) else str(error.body)
+    return next((name for name in parameters if re.search(rf"\b{name}\b", words)), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -238,6 +278,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
                 continue
             # The date has whole seconds: one more, or we would come too early.
             seconds = when - time.time() + 1
-        if math.isfinite(seconds) and seconds > 0:
+        if math.isfinite(seconds) and 0 < seconds <= LONGEST_RETRY_AFTER_SECONDS:
             return seconds
     return None

@@ -1,26 +1,27 @@
 """Reading: bytes to a checked verdict, or a named refusal. What this refuses is no answer.
 
 Few repairs are made, all of them lossless: outer white space and a byte order mark, one fence around
-the whole reply, one leading `<think>` block, a category's case. Nothing is guessed: prose around the
-JSON, numbers as strings, percentages and unknown categories are refused.
+the whole reply, one leading thought, a category's case. Nothing is guessed: prose around the JSON,
+numbers as strings, percentages and unknown categories are refused.
 """
 
-import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from classifier import strict_json
 from classifier.models import PolicyVersion, WaitingReason
-from classifier.verdict import Verdict
+from classifier.strict_json import StrictJSONError
+from classifier.verdict import ReferredVerdict, Verdict
+from reports.foreign_text import unname_controls
 
 MAX_CONTENT_CHARACTERS = 200_000
-# No tokenizer in use reads more bytes a token than this on natural text; fewer tokens than this
-# allows prove that the server cut the input.
-BYTES_A_TOKEN_AT_MOST = 12
+# Details of a refusal that tell that the answer's form was wrong, whatever it said.
+FORMLESS = frozenset({"not_json", "empty"})
 
 
 class AnswerRefusedError(Exception):
@@ -30,10 +31,28 @@ class AnswerRefusedError(Exception):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+        self.thought = False
+        """The model thought aloud before it answered: its thoughts need room."""
 
 
 class UnreadableReplyError(Exception):
     """A 200 whose body is not a chat completion: the provider's fault, not the model's."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the answer must fit. `texts` are the reported ones; quotes must stand in one verbatim."""
+
+    policy: PolicyVersion
+    names: Collection[str]
+    """Under which the asked model may answer."""
+    ref: str | None
+    """The reference to be echoed; None for a model that cannot."""
+    least_tokens: int
+    """Fewer tokens read than this prove that the server cut the input."""
+    texts: Sequence[str]
+    thinks: bool = False
+    """A known thinker: the tag that opens its thought may be missing."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,7 @@ class Answer:
     served_model: str
     prompt_tokens: int | None
     completion_tokens: int | None
+    thought: bool = False
 
 
 class _Lax(BaseModel):
@@ -54,6 +74,9 @@ class _Lax(BaseModel):
 class _Message(_Lax):
     content: str | list[dict[str, Any]] | None = None
     refusal: str | None = None
+    # Where servers put thoughts. Never judged from; that they are there says something.
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(_Lax):
@@ -77,114 +100,172 @@ class _Envelope(_Lax):
     usage: _Usage | None = None
 
 
-def read_answer(
-    body: bytes, *, policy: PolicyVersion, ref: str, prompt_bytes: int, texts: Sequence[str]
-) -> Answer:
-    """A 200 body to an `Answer`; raises `AnswerRefusedError` or `UnreadableReplyError`.
-
-    `texts` are the reported texts: quotes are kept only where they stand in one verbatim.
-    """
+def read_answer(body: bytes, expected: Expected) -> Answer:
+    """A 200 body to an `Answer`; raises `AnswerRefusedError` or `UnreadableReplyError`."""
     envelope = _read_envelope(body)
-    choice = envelope.choices[0]
-    if choice.message.refusal or choice.finish_reason == "refusal":
-        raise AnswerRefusedError(WaitingReason.MODEL_REFUSED, "refusal")
-    if choice.finish_reason == "content_filter":
-        raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "finish_reason")
-    if choice.finish_reason == "length":
-        raise AnswerRefusedError(WaitingReason.ANSWER_CUT, "finish_reason")
-    if choice.finish_reason != "stop":
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "finish_reason")
-    served = envelope.model or ""
-    if served != policy.model:
-        raise AnswerRefusedError(WaitingReason.WRONG_MODEL, "model")
+    message = envelope.choices[0].message
+    thought = _thought(message)
+    try:
+        _check_envelope(envelope, expected)
+        verdict = _read_verdict(_text(message.content, thinks=expected.thinks), expected)
+    except AnswerRefusedError as error:
+        error.thought = thought
+        raise
     usage = envelope.usage or _Usage()
-    if (
-        usage.prompt_tokens is not None
-        and usage.prompt_tokens < prompt_bytes / BYTES_A_TOKEN_AT_MOST
-    ):
-        raise AnswerRefusedError(WaitingReason.INPUT_TRUNCATED, "prompt_tokens")
-    verdict = _read_verdict(_text(choice.message.content), policy)
-    if verdict.ref != ref:
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "ref")
-    summary = _without_controls(verdict.summary)
-    if not summary.strip():
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "schema_summary")
     return Answer(
-        verdict=verdict.model_copy(
-            update={
-                "summary": summary,
-                "quotes": [
-                    quote
-                    for quote in verdict.quotes
-                    if quote.strip() and any(quote in text for text in texts)
-                ],
-            }
-        ),
-        served_model=served,
+        verdict=verdict,
+        served_model=envelope.model or "",
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
+        thought=thought,
     )
+
+
+def read_form(body: bytes) -> tuple[object, bool]:
+    """The JSON value of an answer to a harmless text, and whether the model thought aloud.
+
+    Not for reports: it takes a thought whose opening tag is missing from anybody.
+    """
+    message = _read_envelope(body).choices[0].message
+    text = _text(message.content, thinks=True)
+    try:
+        found = strict_json.loads(text)
+    except StrictJSONError as error:
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, error.rule) from None
+    return found, _thought(message) or "</think>" in str(message.content)
+
+
+def least_tokens(text: str) -> int:
+    """Fewer tokens than any tokenizer makes of it: half a token a word, whatever the word's length.
+
+    Bytes would prove nothing: one token may stand for a hundred blanks or dashes.
+    """
+    return sum(1 for _word in re.finditer(r"\w+", text)) // 2
 
 
 def _read_envelope(body: bytes) -> _Envelope:
     try:
-        envelope = _Envelope.model_validate(json.loads(body))
-    except (ValueError, RecursionError) as error:  # pydantic's and json's errors are ValueErrors
+        document = strict_json.loads(body.decode("utf-8").removeprefix("\ufeff"))
+        envelope = _Envelope.model_validate(document)
+    except StrictJSONError as error:
+        raise UnreadableReplyError(error.rule) from None
+    except ValueError as error:  # pydantic's and the decoder's; their words may quote the reply
         raise UnreadableReplyError(type(error).__name__) from None
     if len(envelope.choices) != 1 or envelope.choices[0].index != 0:
         raise UnreadableReplyError("choices")
     return envelope
 
 
-def _text(content: str | list[dict[str, Any]] | None) -> str:
+def _check_envelope(envelope: _Envelope, expected: Expected) -> None:
+    """What the server says about the answer may void it, before a word of it is read."""
+    choice = envelope.choices[0]
+    if choice.message.refusal or choice.finish_reason == "refusal":
+        raise AnswerRefusedError(WaitingReason.MODEL_REFUSED, "refusal")
+    if choice.finish_reason == "content_filter":
+        raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "finish_reason")
+    if envelope.model not in expected.names:
+        # Named for whoever configures an alias; a model's name is no content.
+        served = envelope.model if re.fullmatch(r"[\w./:@-]{1,120}", envelope.model or "") else "?"
+        raise AnswerRefusedError(WaitingReason.WRONG_MODEL, f"{served} answered")
+    if choice.finish_reason == "length":
+        raise AnswerRefusedError(WaitingReason.ANSWER_CUT, "finish_reason")
+    if choice.finish_reason != "stop":
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "finish_reason")
+    tokens = envelope.usage.prompt_tokens if envelope.usage else None
+    if tokens is not None and tokens < expected.least_tokens:
+        raise AnswerRefusedError(WaitingReason.INPUT_TRUNCATED, "prompt_tokens")
+
+
+def _thought(message: _Message) -> bool:
+    parts = message.content if isinstance(message.content, list) else []
+    return bool(
+        message.reasoning_content
+        or message.reasoning
+        or any(part.get("type") in {"thinking", "reasoning"} for part in parts)
+        or (isinstance(message.content, str) and message.content.lstrip().startswith("<think>"))
+    )
+
+
+def _text(content: str | list[dict[str, Any]] | None, *, thinks: bool) -> str:
     """The reply's text: a string, or the text parts of a list (thinking parts are left out)."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if part.get("type") == "text"]
         content = "".join(part for part in parts if isinstance(part, str))
     text = (content or "").strip().removeprefix("\ufeff").strip()
-    if not text:
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "empty")
     if len(text) > MAX_CONTENT_CHARACTERS:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "too_large")
-    if text.startswith("<think>"):
-        thought, closed, text = text.rpartition("</think>")
-        if not closed or not thought:
+    if text.startswith("<think>") or (thinks and "</think>" in text):
+        _thought, closed, text = text.rpartition("</think>")
+        if not closed:
             raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "unclosed_thought")
         text = text.strip()
-    if fenced := re.fullmatch(r"```(?:json)?[ \t]*\n(.*)\n```", text, re.DOTALL):
+    if not text:
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "empty")
+    if fenced := re.fullmatch(r"```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n```", text, re.DOTALL):
         text = fenced[1].strip()
     return text
 
 
-def _read_verdict(text: str, policy: PolicyVersion) -> Verdict:
+def _read_verdict(text: str, expected: Expected) -> Verdict:
+    if _REFUSES.match(text.replace("’", "'")):
+        raise AnswerRefusedError(WaitingReason.MODEL_REFUSED, "prose")
     try:
-        parsed = json.loads(
-            text,
-            object_pairs_hook=_unique_keys,
-            parse_constant=_refuse_constant,
-        )
-    except AnswerRefusedError:
-        raise
-    except (ValueError, RecursionError):
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "not_json") from None
+        parsed = strict_json.loads(text)
+    except StrictJSONError as error:
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, error.rule) from None
     if isinstance(parsed, dict) and isinstance(parsed.get("category"), str):
-        wanted = parsed["category"].strip().casefold()
-        matches = [each["id"] for each in policy.categories if each["id"].casefold() == wanted]
-        if len(matches) != 1:
-            raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "unknown_category")
-        parsed["category"] = matches[0]
+        parsed["category"] = _known_category(parsed["category"], expected.policy)
+    shape = Verdict if expected.ref is None else ReferredVerdict
     try:
-        verdict = Verdict.model_validate(parsed)
+        verdict = shape.model_validate(parsed)
     except ValidationError as error:
         # Which key was wrong first. Only our own names: the answer's would carry its text.
         where = error.errors(include_input=False, include_url=False)[0]["loc"]
-        key = where[0] if where and where[0] in Verdict.model_fields else "other"
+        key = where[0] if where and where[0] in shape.model_fields else "other"
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, f"schema_{key}") from None
-    if any(_UNSTORABLE.search(text) for text in (verdict.summary, *verdict.quotes)):
+    if isinstance(verdict, ReferredVerdict) and verdict.ref != expected.ref:
+        raise AnswerRefusedError(WaitingReason.ANSWER_MISPLACED, "ref")
+    if any(_UNSTORABLE.search(each) for each in (verdict.summary, *verdict.quotes)):
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "control_characters")
-    return verdict
+    summary = _without_controls(verdict.summary)
+    if not summary.strip():
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "schema_summary")
+    return Verdict(
+        summary=summary,
+        category=verdict.category,
+        confidence=verdict.confidence,
+        quotes=_verbatim(verdict.quotes, expected.texts),
+    )
 
 
+def _known_category(said: str, policy: PolicyVersion) -> str:
+    """The one id that equals it but for case and outer white space."""
+    wanted = said.strip().casefold()
+    matches = [each["id"] for each in policy.categories if each["id"].casefold() == wanted]
+    if len(matches) != 1:
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "unknown_category")
+    return matches[0]
+
+
+def _verbatim(quotes: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The quotes that stand in one of the texts, as they stand there.
+
+    The model saw hidden signs by their number; where it copied one, the sign itself is put back.
+    """
+    kept: list[str] = []
+    for quote in quotes:
+        for as_written in (quote, unname_controls(quote)):
+            if as_written.strip() and any(as_written in text for text in texts):
+                kept.append(as_written)
+                break
+    return kept
+
+
+# A whole reply in prose that says no. Only without a brace: with one it might be an answer.
+_REFUSES = re.compile(
+    r"(?i)(?:i(?:'m| am) (?:very )?sorry|sorry|i can(?:no|')?t|i(?:'m| am) (?:un|not )able|as an ai"
+    r"|عذرا|آسف|أعتذر|لا أستطيع|لا يمكنني)[^{]*\Z"
+)
 _UNSTORABLE = re.compile("[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")
 _JOINERS = "\u200c\u200d"  # Persian and Indic spelling, and emoji families, need them
 
@@ -192,14 +273,3 @@ _JOINERS = "\u200c\u200d"  # Persian and Indic spelling, and emoji families, nee
 def _without_controls(text: str) -> str:
     """Without invisible and direction-changing characters; they have no business in a summary."""
     return "".join(c for c in text if c in _JOINERS or unicodedata.category(c) != "Cf")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "duplicate_key")
-    return found
-
-
-def _refuse_constant(_name: str) -> NoReturn:
-    raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "not_finite")

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Min
 from django.db.models.functions import Now
 
+from classifier.jobs import MAY_BE_ASKED, REFUSED
 from classifier.models import Job, PolicyVersion
 from reports.audit import write_audit
 from reports.models import Report
@@ -38,6 +39,8 @@ class Plan:
     oldest: datetime | None
     newest: datetime | None
     by_reason: dict[str, int]
+    never: int
+    """Further ones that a filter or the model refused: they wait for a person, not for a model."""
 
 
 def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
@@ -55,6 +58,8 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
     elif selection.reason:
         waiting = Job.objects.filter(policy_version=policy, reason=selection.reason)
         wanted = wanted.filter(pk__in=waiting.values("report"))
+    never = wanted.filter(floor_rules__has_any_keys=REFUSED).count()
+    wanted = wanted.exclude(floor_rules__has_any_keys=REFUSED)
     ids = list(wanted.order_by("received_at", "id").values_list("pk", flat=True)[: selection.limit])
     chosen = Report.objects.filter(pk__in=ids)
     times = chosen.aggregate(oldest=Min("received_at"), newest=Max("received_at"))
@@ -70,6 +75,7 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
         by_reason=dict(
             Counter(reasons.get(each) or Waiting.WAITING_FOR_WORKER.value for each in ids)
         ),
+        never=never,
         **times,
     )
 
@@ -103,14 +109,15 @@ def _renew(report_ids: list[int], policy: PolicyVersion) -> int:
     return renewed
 
 
-_RENEW = """
+_RENEW = f"""
 INSERT INTO classifier_job AS job
     (report_id, policy_version_id, lane, attempts, claims, faults, reason, parked, done)
 SELECT id, %(version)s, 'live', 0, 0, 0, '', false, false
-FROM reports_report WHERE id = ANY(%(reports)s) AND status = 'pending'
+FROM reports_report AS report
+WHERE id = ANY(%(reports)s) AND status = 'pending' AND {MAY_BE_ASKED}
 ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
 SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = NULL,
     claims = job.claims + 1, lease_until = NULL
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
-"""
+"""  # noqa: S608 - our own constant

@@ -13,22 +13,41 @@ from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion
 from classifier.verdict import Verdict
+from reports.foreign_text import name_controls
 from reports.models import Severity
-from reports.triage import normalize
+from reports.spelling import normalize
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-REVISION = 1
 
-# rule -> what a reviewer reads where it fired
-SENTENCES: "dict[str, StrOrPromise]" = {
-    "unsafe_category": _("The model found a violation."),
-    "below_threshold": _("The model was not sure enough for safe."),
-    "floor": _("The rules at intake found something."),
-    "critical": _("A critical category or floor always goes to people."),
-    "speaks_to_the_model": _("The content tries to give the model instructions."),
-}
+@dataclass(frozen=True)
+class Rule:
+    """One named rule, and what a reviewer reads where it fired.
+
+    The revision is raised when the rule comes to mean another thing.
+    """
+
+    name: str
+    revision: int
+    sentence: "StrOrPromise"
+
+
+RULES = (
+    Rule("unsafe_category", 1, _("The model found a violation.")),
+    Rule("below_threshold", 1, _("The model was not sure enough for safe.")),
+    Rule("floor", 1, _("The rules at intake found something.")),
+    Rule("critical", 1, _("A critical category or floor always goes to people.")),
+    Rule("speaks_to_the_model", 2, _("The content tries to give the model instructions.")),
+    Rule("hides_text", 1, _("The content hides a text in signs that nobody can see.")),
+    Rule("summary_gives_orders", 1, _("The model's summary reads like an instruction to it.")),
+)
+SENTENCES = {rule.name: rule.sentence for rule in RULES}
+
+# Tags, selectors, invisible operators and overrides: no language needs them, and models read them.
+# So many in one text are no accident. Marks of direction and zero-width spaces are spelling.
+_SMUGGLES = re.compile(r"\[U\+(?:202[DE]|206[0-4]|FE0[0-9A-F]|E0[01][0-9A-F]{2})\]")
+SMUGGLED_SIGNS = 4
 
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the )?(?:previous|prior|above|your)"
@@ -43,7 +62,7 @@ _INJECTION = re.compile(
 
 @dataclass(frozen=True)
 class Judgement:
-    """Does it pass as safe, how severe is it, and which rules fired (names in `SENTENCES`)."""
+    """Does it pass as safe, how severe is it, and which rules fired (names in `RULES`)."""
 
     safe: bool
     severity: Severity
@@ -62,6 +81,10 @@ def judge(
         "floor": floor > Severity.NONE,
         "critical": severity >= Severity.CRITICAL,
         "speaks_to_the_model": any(_INJECTION.search(normalize(text)) for text in texts),
+        "hides_text": any(
+            len(_SMUGGLES.findall(name_controls(text))) >= SMUGGLED_SIGNS for text in texts
+        ),
+        "summary_gives_orders": _INJECTION.search(normalize(verdict.summary)) is not None,
     }
-    rules = tuple(name for name, tripped in fired.items() if tripped)
-    return Judgement(safe=not rules, severity=severity, rules=rules)
+    names = tuple(rule.name for rule in RULES if fired[rule.name])
+    return Judgement(safe=not names, severity=severity, rules=names)

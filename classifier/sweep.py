@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from classifier.jobs import DUE, park_dead
+from classifier.cooldown import nudges_allowed
+from classifier.jobs import DUE, MAY_BE_ASKED, park_dead
 from classifier.models import Heartbeat, Job, PolicyVersion
 from reports.failpoints import Point, hit
 from reports.nudge import Lane, publish, queue_length
@@ -57,6 +58,10 @@ def _top_up(lane: Lane) -> int:
         log.warning("the broker does not answer (%s); reports wait", type(error).__name__)
         return 0
     room = settings.QUEUE_BOUND - waiting
+    # While the model is left alone nobody needs a nudge; afterwards one report finds out.
+    allowed = nudges_allowed(policy)
+    if allowed is not None:
+        room = min(room, allowed - waiting)
     if room <= 0:
         return 0
     # Nothing in the queue: whatever was nudged before is spent or was lost with the broker.
@@ -106,7 +111,7 @@ FROM reports_sender AS sender CROSS JOIN LATERAL (
         SELECT report.id, report.floor, report.received_at
         FROM reports_report AS report LEFT JOIN classifier_job AS job
             ON job.report_id = report.id AND job.policy_version_id = %(version)s
-        WHERE report.sender_id = sender.id AND report.status = 'pending'
+        WHERE report.sender_id = sender.id AND report.status = 'pending' AND {MAY_BE_ASKED}
             AND ({DUE})
             AND (%(nudged_too)s OR CASE WHEN job.id IS NULL
                 THEN report.received_at < clock_timestamp() - make_interval(secs => %(grace)s)

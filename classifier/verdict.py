@@ -16,7 +16,6 @@ class Verdict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-    ref: Annotated[str, StringConstraints(max_length=64)]
     summary: Annotated[str, StringConstraints(min_length=1, max_length=SUMMARY_CHARACTERS)]
     category: Annotated[str, StringConstraints(max_length=64)]
     confidence: Annotated[float, Field(ge=0, le=1)]
@@ -26,28 +25,27 @@ class Verdict(BaseModel):
     ]
 
 
-def response_format(policy: PolicyVersion) -> dict[str, Any]:
+class ReferredVerdict(Verdict):
+    """With the reference of the evidence that it is about: no answer lands on another report."""
+
+    ref: Annotated[str, StringConstraints(max_length=64)]
+
+
+def answer_schema(policy: PolicyVersion, *, with_ref: bool) -> dict[str, Any]:
     """The JSON schema that a server is asked to hold the answer to; `Verdict` checks it anyway.
 
     Lengths stay out of it: some servers refuse them, and none is trusted to keep them.
     """
     properties: dict[str, Any] = {
-        "ref": {"type": "string"},
+        **({"ref": {"type": "string"}} if with_ref else {}),
         "summary": {"type": "string"},
         "category": {"type": "string", "enum": [each["id"] for each in policy.categories]},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "quotes": {"type": "array", "items": {"type": "string"}},
     }
     return {
-        "type": "json_schema",
-        "json_schema": {
-            "name": "verdict",
-            "strict": True,
-            "schema": {
-                "type": "object",
-                "properties": properties,
-                "required": list(properties),
-                "additionalProperties": False,
-            },
-        },
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
     }

@@ -247,6 +247,15 @@ SPECTACULAR_SETTINGS = {
 OPENAI_BASE_URL = required("OPENAI_BASE_URL", development="http://127.0.0.1:9/v1")
 OPENAI_API_KEY = required("OPENAI_API_KEY", development="stand-in")
 MODEL = required("MODEL", development="stand-in-not-a-model")
+# A provider may answer in the name of a snapshot: asked name -> names that are the same model.
+MODEL_ALIASES: dict[str, set[str]] = {}
+for _pair in env.list("MODEL_ALIASES", default=[]):
+    _asked, _, _served = _pair.partition("=")
+    if not _asked.strip() or not _served.strip():
+        raise ImproperlyConfigured(
+            f"MODEL_ALIASES holds {_pair!r}; write asked=served, several separated by commas."
+        )
+    MODEL_ALIASES.setdefault(_asked.strip(), set()).add(_served.strip())
 
 # model deadline < lease < visibility timeout, each with room for the step it encloses.
 MODEL_DEADLINE_SECONDS = env.float("MODEL_DEADLINE_SECONDS", 60.0)  # the whole call, not a read

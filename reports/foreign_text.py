@@ -9,9 +9,14 @@ from django.utils.safestring import SafeString, mark_safe
 # (a black flag and its tags) is one sign that can be seen.
 # Signs before Arabic and Syriac numbers are of the same kind as controls, yet have a shape.
 _VISIBLE = r"\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+# A selector of a glyph's form belongs to the sign before it. Behind another selector, or (the long
+# range) behind anything but an ideograph, it forms nothing and may carry a hidden text.
+_SELECTORS = r"\ufe00-\ufe0f\U000E0100-\U000E01EF"
 _HIDDEN = regex.compile(
-    r"(?V1)(?P<flag>\U0001F3F4[\U000E0061-\U000E007A]+\U000E007F)"
+    r"(?V1)(?P<flag>\U0001F3F4[\U000E0061-\U000E007A]{1,6}\U000E007F)"
     rf"|[[\p{{Cf}}\p{{Cc}}\p{{Zl}}\p{{Zp}}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]--[\u200c\u200d\t\n\r{_VISIBLE}]]"
+    rf"|(?<=[{_SELECTORS}])[{_SELECTORS}]"
+    r"|(?<!\p{Han})[\U000E0100-\U000E01EF]"
 )
 
 
@@ -27,6 +32,14 @@ def show_controls(text: str) -> SafeString:
 def name_controls(text: str) -> str:
     """The same for places that hold no markup (a page's title, a message): `[U+202E]`."""
     return str(_HIDDEN.sub(lambda found: found["flag"] or f"[U+{ord(found[0]):04X}]", text))
+
+
+def unname_controls(text: str) -> str:
+    """The way back from `name_controls`, for what somebody copied out of its result."""
+    return str(_NAMED.sub(lambda found: chr(int(found[1], 16)), text))
+
+
+_NAMED = regex.compile(r"\[U\+((?:10|[0-9A-F])?[0-9A-F]{4})\]")
 
 
 def shorten(text: str, *, at_most: int = 240, fetched: int | None = None) -> str:

@@ -2,6 +2,7 @@ from classifier.models.classification import Classification
 from classifier.models.heartbeat import Heartbeat
 from classifier.models.job import Job, WaitingReason
 from classifier.models.policy import Category, PolicyVersion
+from classifier.models.provider_model import ProviderModel
 
 __all__ = [
     "Category",
@@ -9,5 +10,6 @@ __all__ = [
     "Heartbeat",
     "Job",
     "PolicyVersion",
+    "ProviderModel",
     "WaitingReason",
 ]

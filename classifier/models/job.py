@@ -1,3 +1,5 @@
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -5,9 +7,12 @@ from classifier.models.policy import PolicyVersion
 from reports.models import Report
 from reports.nudge import Lane
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 
 class WaitingReason(models.TextChoices):
-    """Why there is no answer yet. The label is the reviewer's sentence."""
+    """Why there is no answer yet. The label is the reviewer's sentence; `for_operations` the other."""
 
     PROVIDER_RATE_LIMITED = (
         "provider_rate_limited",
@@ -19,7 +24,12 @@ class WaitingReason(models.TextChoices):
     PROVIDER_CREDENTIALS = "provider_credentials", _("The provider refused our key.")
     PROVIDER_REJECTED = "provider_rejected", _("The provider refused the request as wrong.")
     UNKNOWN_MODEL = "unknown_model", _("The provider does not offer the policy's model.")
+    PROBING = "probing_model", _("It is being found out how this model wants to be asked.")
     ANSWER_INVALID = "answer_invalid", _("The model's answer was not usable.")
+    ANSWER_MISPLACED = (
+        "answer_misplaced",
+        _("The answer did not carry this report's reference, so it may belong to another."),
+    )
     ANSWER_CUT = "answer_cut", _("The model's answer was cut off.")
     WRONG_MODEL = "wrong_model", _("Another model than the policy's answered.")
     INPUT_TRUNCATED = "input_truncated", _("The model did not read the whole content.")
@@ -28,6 +38,35 @@ class WaitingReason(models.TextChoices):
     TOO_LONG = "too_long", _("The content is longer than the model can read.")
     HOLDER_DIED = "holder_died", _("Every worker that tried it stopped before it had an answer.")
     INTERNAL_ERROR = "internal_error", _("Our own code failed; the log says where.")
+
+    @property
+    def for_operations(self) -> str:
+        """What to do about it, for whoever is paged."""
+        return str(_FOR_OPERATIONS[self.value])
+
+
+_FOR_OPERATIONS: "dict[str, StrOrPromise]" = {
+    "provider_rate_limited": _("Wait: all workers keep to what the provider asked for."),
+    "provider_unavailable": _("See the provider's status page; asked again by itself."),
+    "provider_timeout": _("Is the server overloaded, or MODEL_DEADLINE_SECONDS too short?"),
+    "provider_quota": _("Top up the account. Nothing else is needed; it is asked again by itself."),
+    "provider_credentials": _("Put a valid OPENAI_API_KEY in place and restart the workers."),
+    "provider_rejected": _("The workers' log has status and code; is it our request or this text?"),
+    "unknown_model": _("Is the model's name right, and offered to this key? Else load a policy."),
+    "probing_model": _("Nothing to do; takes seconds, once for each model."),
+    "answer_invalid": _("Many of them: is the model able to follow the schema? Probe it again."),
+    "answer_misplaced": _("Look at once: does a proxy mix answers up, or is the model too small?"),
+    "answer_cut": _("Tried again with more room. Does the model think aloud without end?"),
+    "wrong_model": _(
+        "The log names who answered. Add it to MODEL_ALIASES if it is the same model."
+    ),
+    "input_truncated": _("Raise the server's context length; it cut the input in silence."),
+    "model_refused": _("A person decides; it is never asked again."),
+    "content_filtered": _("A person decides; it is never asked again, nor elsewhere."),
+    "too_long": _("A person decides, or load a policy with a model of longer context."),
+    "holder_died": _("Look for this report in the workers' logs before replaying it."),
+    "internal_error": _("The workers' log has the traceback. Mend it, then replay."),
+}
 
 
 class Job(models.Model):

@@ -45,7 +45,13 @@ class PolicyVersion(models.Model):
         _("threshold for safe"),
         help_text=_("A safe category below this confidence goes to people."),
     )
-    rules_revision = models.PositiveIntegerField(_("revision of the rules"))
+    revisions: "models.JSONField[dict[str, int], dict[str, int]]" = models.JSONField(
+        _("revisions of our rules"),
+        default=dict,
+        help_text=_(
+            "Each rule of the application, and the prompt's frame, as this version means them."
+        ),
+    )
     content_hash = models.CharField(_("content hash"), max_length=64, editable=False)
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
     activated_at = models.DateTimeField(_("activated"), null=True, editable=False)

@@ -15,7 +15,7 @@ from celery import current_app
 from django.db import DatabaseError, connection, connections
 
 from classifier.jobs import Claimed, claim_job
-from classifier.models import Classification, Job, PolicyVersion
+from classifier.models import Classification, Job, PolicyVersion, ProviderModel
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
 from classifier.reader import Answer
 from classifier.recording import Recorded, record_answer
@@ -68,6 +68,22 @@ def end_lease(report: Report) -> None:
 def end_wait(report: Report) -> None:
     """Time passes: the report's jobs have been due for a second."""
     _move(report, "not_before")
+
+
+def end_rest() -> None:
+    """Time passes: every model may be asked again since a second ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE classifier_providermodel"
+            " SET rests_until = clock_timestamp() - interval '1 second'"
+            " WHERE rests_until IS NOT NULL"
+        )
+
+
+def know_model(base_url: str, **fields: Any) -> ProviderModel:
+    """The row of the stand-in's model at this address, as after a probe."""
+    row = {"name": "stand-in-not-a-model", "mode": ProviderModel.Mode.JSON_SCHEMA, **fields}
+    return ProviderModel.objects.create(base_url=base_url, **row)
 
 
 def _move(report: Report, column: str) -> None:
@@ -148,7 +164,9 @@ def verdict_fields(**changes: Any) -> dict[str, Any]:
 def make_answer(**changes: Any) -> Answer:
     """A checked answer with these fields of the verdict."""
     return Answer(
-        verdict=Verdict(**verdict_fields(**changes)),
+        verdict=Verdict(
+            **{name: v for name, v in verdict_fields(**changes).items() if name != "ref"}
+        ),
         served_model="stand-in-not-a-model",
         prompt_tokens=700,
         completion_tokens=40,

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from classifier.pipeline import Outcome, classify_report
 from classifier.tests.loopback import asked_ref, running_server, send_whole
-from classifier.tests.situations import completion, job_of, send_text, verdict_fields
+from classifier.tests.situations import completion, job_of, know_model, send_text, verdict_fields
 from reports.models import Report
 from reports.nudge import Lane
 from reports.tests.sending import Client
@@ -38,6 +38,7 @@ def test_a_lossless_dressing_is_taken_off(
 
     with running_server(respond) as server:
         settings.OPENAI_BASE_URL = server.base_url
+        know_model(server.base_url)
 
         assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.RECORDED
 

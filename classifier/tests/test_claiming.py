@@ -12,18 +12,20 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from classifier.jobs import (
-    LONGEST_RETRY_AFTER_SECONDS,
     LONGEST_WAIT_SECONDS,
     PARKED_AT_ONCE,
     RAISES_FLOOR,
     Claimed,
     claim_job,
+    hold_back,
     park_dead,
     put_off,
 )
 from classifier.models import Job, PolicyVersion, WaitingReason
 from classifier.recording import record_answer
+from classifier.replay import Selection, execute_replay, plan_replay
 from classifier.rules import Judgement
+from classifier.sweep import choose
 from classifier.tests.situations import (
     at_once,
     claim,
@@ -186,21 +188,38 @@ def test_waits_grow_to_the_longest(report: Report, policy: PolicyVersion) -> Non
         assert LONGEST_WAIT_SECONDS - 2 < wait <= LONGEST_WAIT_SECONDS * JITTER
 
 
-def test_retry_after_is_a_floor_under_the_wait(report: Report, policy: PolicyVersion) -> None:
+def test_the_models_rest_is_a_floor_under_the_reports_own_wait(
+    report: Report, policy: PolicyVersion
+) -> None:
     waits = []
-    for retry_after in (1.0, 2_000.0, LONGEST_RETRY_AFTER_SECONDS * 2, 1e300):
-        put_off(
-            claimed=claim(report, policy),
-            reason=WaitingReason.PROVIDER_RATE_LIMITED,
-            retry_after=retry_after,
-        )
+    for rest in (1.0, 2_000.0):
+        put_off(claimed=claim(report, policy), reason=WaitingReason.PROVIDER_UNAVAILABLE, rest=rest)
         waits.append(seconds_until_due(report))
         end_wait(report)
 
     assert 4 < waits[0] <= 5 * JITTER
     assert 1_990 < waits[1] <= 2_000
-    assert LONGEST_RETRY_AFTER_SECONDS - 10 < waits[2] <= LONGEST_RETRY_AFTER_SECONDS
-    assert waits[3] <= LONGEST_RETRY_AFTER_SECONDS
+
+
+def test_where_the_fault_is_not_the_reports_it_waits_as_long_as_the_model_rests(
+    report: Report, policy: PolicyVersion
+) -> None:
+    for _fault in range(4):
+        put_off(claimed=claim(report, policy), reason=WaitingReason.PROVIDER_RATE_LIMITED, rest=1.0)
+
+        assert 0 < seconds_until_due(report) <= 1
+        end_wait(report)
+
+
+def test_a_report_held_back_spends_nothing(report: Report, policy: PolicyVersion) -> None:
+    for _time in range(5):
+        claimed = claim(report, policy)
+        hold_back(claimed=claimed, reason=WaitingReason.PROVIDER_QUOTA, seconds=30)
+        job = job_of(report)
+        assert (job.attempts, job.faults, job.lease_until) == (0, 0, None)
+        assert job.reason == WaitingReason.PROVIDER_QUOTA
+        assert 29 < seconds_until_due(report) <= 30
+        end_wait(report)
 
 
 @pytest.mark.parametrize("reason", WaitingReason.values)
@@ -212,7 +231,7 @@ def test_whoever_lost_the_lease_changes_nothing(
     claim(report, policy)
     before = facts(job_of(report))
 
-    assert not put_off(claimed=lost, reason=WaitingReason(reason), retry_after=70)
+    assert not put_off(claimed=lost, reason=WaitingReason(reason), rest=70)
 
     assert facts(job_of(report)) == before
     report.refresh_from_db()
@@ -234,14 +253,28 @@ def test_a_done_job_is_not_put_off(report: Report, policy: PolicyVersion) -> Non
 def test_a_refusal_raises_the_report_and_its_item_once(
     report: Report, policy: PolicyVersion, reason: WaitingReason
 ) -> None:
-    for _attempt in range(2):
-        put_off(claimed=claim(report, policy), reason=reason)
-        Job.objects.update(parked=False, not_before=None)
+    put_off(claimed=claim(report, policy), reason=reason)
 
     report.refresh_from_db()
     assert (report.floor, report.rank) == (Severity.HIGH, Severity.HIGH)
     assert report.floor_rules == [reason]
     assert (report.item.list, report.item.rank) == ("pending", Severity.HIGH)
+
+
+@pytest.mark.parametrize("reason", sorted(RAISES_FLOOR))
+def test_what_was_refused_or_filtered_is_asked_nowhere_again(
+    report: Report, policy: PolicyVersion, reason: WaitingReason
+) -> None:
+    put_off(claimed=claim(report, policy), reason=reason)
+    Job.objects.update(parked=False, not_before=None)
+    other = load_version(prompt="Another policy, perhaps at another provider.")
+
+    for version in (policy, other):
+        assert claim_job(report_id=report.pk, policy=version, lane=Lane.LIVE) is None
+        assert choose(policy=version, lane=Lane.LIVE, at_most=9, nudged_too=True) == []
+        plan = plan_replay(Selection(), policy=version)
+        assert (plan.report_ids, plan.never) == ([], 1)
+        assert sum(execute_replay(plan, selection=Selection(), policy=version, actor_name="t")) == 0
 
 
 def test_a_refusal_lowers_no_threat(policy: PolicyVersion, client_of_sender: Client) -> None:

@@ -210,7 +210,6 @@ def make_version(number: int, state: str) -> PolicyVersion:
         prompt="p",
         categories=[],
         safe_threshold=0.8,
-        rules_revision=1,
     )
     version.save(force_insert=True)
     return version
@@ -248,7 +247,7 @@ def test_a_state_moves_forward_only(old: str, new: str) -> None:
         {"prompt": "q"},
         {"categories": [{"id": "none"}]},
         {"safe_threshold": 0.1},
-        {"rules_revision": 2},
+        {"revisions": {"floor": 2}},
         {"content_hash": "0"},
         {"created_at": Now()},
         {"activated_at": Now()},

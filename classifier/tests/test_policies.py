@@ -101,7 +101,7 @@ def test_every_part_of_the_content_counts_and_the_title_does_not(tmp_path: Path)
         replace(content, prompt=content.prompt + "."),
         replace(content, categories=content.categories[::-1]),
         replace(content, safe_threshold=0.9),
-        replace(content, rules_revision=content.rules_revision + 1),
+        replace(content, revisions={**content.revisions, "floor": 99}),
     ]
     retitled = tmp_path / "retitled.toml"
     retitled.write_text(FIRST_POLICY.read_text("utf-8").replace("First policy", "Same"), "utf-8")

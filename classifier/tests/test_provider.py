@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from classifier import provider
+from classifier import provider, transport
 from classifier.provider import Fault, ProviderError, Reply
 from classifier.tests.loopback import Server, running_server, send_whole
 from classifier.tests.situations import completion
@@ -38,7 +38,10 @@ def _own_key(settings: Settings) -> None:
 def ask(server: Server, settings: Settings) -> Reply:
     settings.OPENAI_BASE_URL = server.base_url
     return provider.ask(
-        model="m", system="You judge.", user=TEXT, response_format={"type": "json_object"}
+        model="m",
+        system="You judge.",
+        user=TEXT,
+        parameters={"response_format": {"type": "json_object"}},
     )
 
 
@@ -100,16 +103,16 @@ def test_the_deadline_bounds_the_whole_call(
 
 def test_a_body_above_the_cap_is_left_unread(settings: Settings) -> None:
     def respond(handler: Any, _request: Any) -> None:
-        send_whole(handler, b" " * (provider.MAX_REPLY_BYTES + 1))
+        send_whole(handler, b" " * (transport.MAX_REPLY_BYTES + 1))
 
     with running_server(respond) as server:
         error = refusal(server, settings)
 
-    assert (error.fault, error.code) == (Fault.UNAVAILABLE, "reply_too_large")
+    assert (error.fault, error.code) == (Fault.UNAVAILABLE, "too_large")
 
 
 def test_a_body_up_to_the_cap_is_read(settings: Settings) -> None:
-    body = GOOD.ljust(provider.MAX_REPLY_BYTES)
+    body = GOOD.ljust(transport.MAX_REPLY_BYTES)
     with running_server(lambda handler, _request: send_whole(handler, body)) as server:
         assert ask(server, settings).body == body
 
@@ -250,7 +253,7 @@ def wrong(**fields: Any) -> bytes:
 FORKING = """
 import os, sys
 from django.conf import settings
-from classifier import provider
+from classifier import provider, transport
 settings.configure(OPENAI_BASE_URL=sys.argv[1], OPENAI_API_KEY="key", MODEL_DEADLINE_SECONDS=10)
 mine = provider._client()
 assert provider._client() is mine
@@ -258,7 +261,7 @@ child = os.fork()
 if child == 0:
     theirs = provider._client()
     right = theirs is not mine and theirs is provider._client()
-    reply = provider.ask(model="m", system="s", user="u", response_format={"type": "json_object"})
+    reply = provider.ask(model="m", system="s", user="u", parameters={})
     os._exit(0 if right and reply.body else 1)
 _, status = os.waitpid(child, 0)
 assert provider._client() is mine
@@ -287,7 +290,7 @@ def test_threads_share_a_client_and_each_gets_its_own_answer(settings: Settings)
         settings.OPENAI_BASE_URL = server.base_url
 
         def say(text: str) -> tuple[int, str]:
-            reply = provider.ask(model="m", system="s", user=text, response_format={"type": "text"})
+            reply = provider.ask(model="m", system="s", user=text, parameters={})
             return id(provider._client()), reply.body.decode()
 
         texts = [f"text {number}" for number in range(40)]

@@ -1,15 +1,20 @@
 """The reader: bytes to a verdict, or one of its own two errors. It guesses nothing."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from classifier.models import PolicyVersion, WaitingReason
 from classifier.policies import FIRST_POLICY, read_policy_file
-from classifier.reader import Answer, AnswerRefusedError, UnreadableReplyError, read_answer
+from classifier.reader import (
+    Answer,
+    AnswerRefusedError,
+    Expected,
+    UnreadableReplyError,
+    read_answer,
+)
 from classifier.tests.situations import completion, verdict_fields
 
 TITLE, CONTENT = read_policy_file(FIRST_POLICY, model="stand-in-not-a-model")
@@ -18,12 +23,22 @@ TEXT = "See you at lunch.\nالغداء الساعة الثانية"
 GOOD = json.dumps(verdict_fields())
 
 
-def read(body: bytes, *, texts: Sequence[str] = (TEXT,)) -> Answer:
-    return read_answer(body, policy=POLICY, ref="r-17", prompt_bytes=6000, texts=texts)
+EXPECTED = Expected(
+    policy=POLICY, names={"stand-in-not-a-model"}, ref="r-17", least_tokens=500, texts=(TEXT,)
+)
+
+
+def read(body: bytes, **changes: Any) -> Answer:
+    return read_answer(body, replace(EXPECTED, **changes))
 
 
 def reply(content: Any, **changes: Any) -> bytes:
     return json.dumps(completion(content, **changes)).encode()
+
+
+def judged(fields: dict[str, Any]) -> dict[str, Any]:
+    """What remains of an answer's fields once its reference was found right."""
+    return {name: value for name, value in fields.items() if name != "ref"}
 
 
 def choice(**changes: Any) -> list[dict[str, Any]]:
@@ -62,7 +77,7 @@ def nested(depth: int) -> str:
 def test_a_verdict_is_read_through_a_lossless_dressing(content: Any) -> None:
     answer = read(reply(content))
 
-    assert answer.verdict.model_dump() == verdict_fields()
+    assert answer.verdict.model_dump() == judged(verdict_fields())
     assert (answer.prompt_tokens, answer.completion_tokens) == (700, 40)
 
 
@@ -104,15 +119,16 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a comment": (GOOD.replace("{", "{ // verdict\n", 1), "not_json"),
     "thought that never ends": (f"<think>Is it? {GOOD}", "unclosed_thought"),
     "thought without a start": (f"Is it? No.</think>{GOOD}", "not_json"),
-    "thought and nothing else": ("<think>Is it?</think>", "not_json"),
+    "thought and nothing else": ("<think>Is it?</think>", "empty"),
     "thought in the middle": (f"Yes. <think>Is it?</think>{GOOD}", "not_json"),
     "channel tokens": (f"<|channel|>final<|message|>{GOOD}", "not_json"),
     "a list around it": (f"[{GOOD}]", "schema_other"),
     "a string": ('"none"', "schema_other"),
     "a number": ("0", "schema_other"),
     "null": ("null", "schema_other"),
-    "deep nesting": ("[" * 100_000, "not_json"),
-    "nesting in a value": (GOOD.replace("[]", nested(900)), "schema_quotes"),
+    "deep nesting": ("[" * 100_000, "too_deep"),
+    "nesting in a value": (GOOD.replace("[]", nested(31)), "schema_quotes"),
+    "more nesting in a value": (GOOD.replace("[]", nested(32)), "too_deep"),
     "nothing": ("", "empty"),
     "blanks to the limit": ("\n" * 900, "empty"),
     "null content": (None, "empty"),
@@ -125,9 +141,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an extra key of half a surrogate": (GOOD.replace("{", '{"\\ud800": 1, ', 1), "schema_other"),
     "NaN": (GOOD.replace("0.93", "NaN"), "not_finite"),
     "infinity": (GOOD.replace("0.93", "-Infinity"), "not_finite"),
-    "an overflowing number": (GOOD.replace("0.93", "1e999"), "schema_confidence"),
-    "a huge whole number": (GOOD.replace("0.93", "1" + "0" * 400), "schema_confidence"),
-    "a number too long to read": (GOOD.replace("0.93", "9" * 5000), "not_json"),
+    "an overflowing number": (GOOD.replace("0.93", "1e999"), "number_out_of_range"),
+    "a huge whole number": (GOOD.replace("0.93", "1" + "0" * 400), "number_out_of_range"),
+    "a number too long to read": (GOOD.replace("0.93", "9" * 5000), "number_out_of_range"),
     "95 per cent": (said(confidence=95), "schema_confidence"),
     "just above one": (GOOD.replace("0.93", "1.0000001"), "schema_confidence"),
     "just below zero": (said(confidence=-1e-9), "schema_confidence"),
@@ -138,8 +154,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an empty category": (said(category=""), "unknown_category"),
     "two categories": (said(category="none, spam"), "unknown_category"),
     "a list of categories": (said(category=["none"]), "schema_category"),
-    "another ref": (said(ref="r-18"), "ref"),
-    "a ref of another case": (said(ref="R-17"), "ref"),
     "a ref as a number": (said(ref=17), "schema_ref"),
     "an empty summary": (said(summary=""), "schema_summary"),
     "a blank summary": (said(summary=" \n"), "schema_summary"),
@@ -237,6 +251,22 @@ def test_what_the_server_says_about_the_answer_may_void_it(
 def test_a_body_that_is_no_completion_is_the_providers_fault(body: bytes) -> None:
     with pytest.raises(UnreadableReplyError):
         read(body)
+
+
+@pytest.mark.parametrize("ref", ["r-18", "R-17", "", "r-17 "])
+def test_an_answer_with_another_reference_may_belong_to_another_report(ref: str) -> None:
+    with pytest.raises(AnswerRefusedError) as refused:
+        read(reply(said(ref=ref)))
+
+    assert refused.value.reason == WaitingReason.ANSWER_MISPLACED
+
+
+def test_a_model_that_cannot_echo_is_not_asked_for_the_reference() -> None:
+    without = json.dumps(judged(verdict_fields()))
+
+    assert read(reply(without), ref=None).verdict.category == "none"
+    with pytest.raises(AnswerRefusedError):
+        read(reply(GOOD), ref=None)
 
 
 def test_no_error_holds_the_answers_text() -> None:

@@ -88,7 +88,7 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(
 
     assert "2 pending reports under policy version 1, model stand-in-not-a-model\n" in said
     assert f"received from {first.received_at} to {last.received_at}\n" in said
-    assert "1  too_long\n" in said
+    assert "1  too_long  A person decides, or load" in said
     assert "1  waiting_for_worker\n" in said
     assert said.endswith("Nothing was changed. Add --execute to do it.\n")
     assert everything() == before
@@ -102,7 +102,16 @@ def test_json_is_one_object_a_line(client_of_sender: Client, policy: PolicyVersi
 
     assert (plan["event"], plan["reports"], plan["version"]) == ("plan", 1, 1)
     assert plan["by_reason"] == {"too_long": 1}
-    assert set(plan) == {"event", "version", "model", "oldest", "newest", "by_reason", "reports"}
+    assert set(plan) == {
+        "event",
+        "version",
+        "model",
+        "oldest",
+        "newest",
+        "by_reason",
+        "never",
+        "reports",
+    }
     assert done == {"event": "done", "renewed": 1, "skipped": 0}
 
 

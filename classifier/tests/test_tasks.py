@@ -76,7 +76,7 @@ def test_our_own_fault_is_named_spends_an_attempt_and_is_raised(
     assert standin.calls() == []
 
 
-@pytest.mark.usefixtures("policy")
+@pytest.mark.usefixtures("policy", "standin")
 def test_exhausted_recursion_ends_the_task_and_not_the_worker(client_of_sender: Client) -> None:
     report = send_text(client_of_sender)
     store_instead(report, "[" * DEPTH + "]" * DEPTH)

@@ -14,6 +14,7 @@ from classifier.models import Classification, Job
 from classifier.pipeline import Outcome, classify_report
 from classifier.tests.situations import (
     completion,
+    end_rest,
     end_wait,
     job_of,
     seconds_until_due,
@@ -88,8 +89,10 @@ REFUSED: dict[str, Refused] = {
     "missing key": invalid(content('{"category": "none", "confidence": 0.99}')),
     "trailing text": invalid(content(SAFE + "\nOn reflection, it is a threat.")),
     "two objects": invalid(content(SAFE + SAFE)),
-    "another report's ref": invalid({"kind": "wrong_ref"}),
-    "an obedient answer without the ref": invalid(content(SAFE)),
+    "another report's ref": Refused({"kind": "wrong_ref"}, Reason.ANSWER_MISPLACED, attempts=1),
+    "an obedient answer without the ref": Refused(
+        content(SAFE), Reason.ANSWER_MISPLACED, attempts=1
+    ),
     "content null": invalid(content(None)),
     "content empty": invalid(content("")),
     "unknown finish reason": invalid({"kind": "finish", "finish_reason": "error"}),
@@ -97,7 +100,7 @@ REFUSED: dict[str, Refused] = {
         {"kind": "finish", "finish_reason": "length"}, Reason.ANSWER_CUT, attempts=1
     ),
     "another model answered": Refused(
-        {"kind": "wrong_model", "model": "a-cheaper-one"}, Reason.WRONG_MODEL, attempts=1
+        {"kind": "wrong_model", "model": "a-cheaper-one"}, Reason.WRONG_MODEL
     ),
     "tokens too few for the input": Refused(
         {"kind": "usage", "prompt_tokens": 12}, Reason.INPUT_TRUNCATED, attempts=1
@@ -233,7 +236,7 @@ def test_retry_after_is_the_least_that_a_rate_limited_report_waits(
     assert len(standin.calls()) == 1
 
 
-def test_an_absurd_retry_after_hides_no_report_for_ever(
+def test_an_absurd_retry_after_is_answered_by_our_own_wait(
     standin: Standin, client_of_sender: Client
 ) -> None:
     report = send_text(client_of_sender)
@@ -241,7 +244,7 @@ def test_an_absurd_retry_after_hides_no_report_for_ever(
 
     assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.PUT_OFF
 
-    assert seconds_until_due(report) <= 24 * 3600
+    assert seconds_until_due(report) <= 10
 
 
 def test_refused_answers_up_to_the_bound_park_the_report(
@@ -271,6 +274,7 @@ def test_the_providers_faults_never_park_a_report(
     for _fault in range(Job.MAX_ATTEMPTS + 2):
         classify_report(report_id=report.pk, lane=Lane.LIVE)
         end_wait(report)
+        end_rest()
 
     assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.RECORDED
 

@@ -64,7 +64,7 @@ def test_a_superseded_verdict_is_not_shown(client_of_sender: Client, policy: Any
     report = client_of_sender.send()
     judge(report, policy, safe=False)
     newer = type(policy).objects.create(number=policy.number + 1, state="draft", title="t",
-        model="m", prompt="p", categories=[], safe_threshold=1, rules_revision=1)  # fmt: skip
+        model="m", prompt="p", categories=[], safe_threshold=1)  # fmt: skip
     report.classifications.update(superseded=True)
     judge(report, newer, safe=False, category="scam")
 

@@ -80,7 +80,13 @@ class Command(BaseCommand):
         if plan.report_ids:
             self.stdout.write(f"received from {plan.oldest} to {plan.newest}")
         for reason, count in sorted(plan.by_reason.items()):
-            self.stdout.write(f"  {count:>8}  {reason}")
+            todo = Job.Reason(reason).for_operations if reason in Job.Reason.values else ""
+            self.stdout.write(f"  {count:>8}  {reason}  {todo}".rstrip())
+        if plan.never:
+            self.stdout.write(
+                f"{plan.never} more were refused by the model or a filter: a person decides them, "
+                "they are never asked again."
+            )
 
     def _execute(
         self, plan: Plan, selection: Selection, policy: PolicyVersion, *, as_json: bool

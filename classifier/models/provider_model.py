@@ -1,0 +1,110 @@
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from classifier.models.job import WaitingReason
+from classifier.models.policy import PolicyVersion
+
+
+class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
+    def of_policy(self, policy: PolicyVersion) -> "ProviderModel":
+        """The row of the policy's model at the configured provider; made at its first need."""
+        return self.get_or_create(base_url=settings.OPENAI_BASE_URL, name=policy.model)[0]
+
+    def resting(self) -> "ProviderModelQuerySet":
+        """Left alone at the moment, or not yet asked again since (the active policy's first)."""
+        return self.filter(rests_until__isnull=False).order_by("-rests_since")
+
+
+class ProviderModel(models.Model):
+    """One model at one provider: how it wants to be asked, and whether it is being left alone.
+
+    `classifier.capabilities` writes what is known of it, `classifier.cooldown` its rests. All
+    workers read the same row.
+    """
+
+    class Mode(models.TextChoices):
+        """How the answer's form is asked for."""
+
+        JSON_SCHEMA = "json_schema", _("JSON schema")
+        JSON_OBJECT = "json_object", _("JSON object")
+        TEXT = "text", _("by the prompt alone")
+
+    class OutputLimit(models.TextChoices):
+        """The parameter that bounds the answer's length."""
+
+        MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
+        MAX_TOKENS = "max_tokens", "max_tokens"
+        NONE = "none", _("none")
+
+    base_url = models.CharField(_("provider"), max_length=500)
+    name = models.CharField(_("model"), max_length=200)
+
+    mode = models.CharField(
+        _("form of the answer"),
+        max_length=16,
+        choices=Mode,
+        blank=True,
+        help_text=_("Blank: not probed yet."),
+    )
+    output_limit = models.CharField(
+        _("limit of the answer"),
+        max_length=24,
+        choices=OutputLimit,
+        default=OutputLimit.MAX_COMPLETION_TOKENS,
+    )
+    takes_temperature = models.BooleanField(_("takes a temperature"), default=True)
+    thinks = models.BooleanField(_("thinks aloud"), default=False)
+    echoes_ref = models.BooleanField(
+        _("echoes the reference"),
+        default=True,
+        help_text=_("Off for a model too small to copy it: a mixed-up answer is then not noticed."),
+    )
+    probed_at = models.DateTimeField(_("probed"), null=True, editable=False)
+    formless = models.PositiveSmallIntegerField(_("answers without form in a row"), default=0)
+
+    faults = models.PositiveIntegerField(_("faults in a row"), default=0, editable=False)
+    rests = models.PositiveIntegerField(_("rests in a row"), default=0, editable=False)
+    rest_reason = models.CharField(
+        _("why it rests"), max_length=32, choices=WaitingReason, blank=True, editable=False
+    )
+    rests_since = models.DateTimeField(_("rests since"), null=True, editable=False)
+    rests_until = models.DateTimeField(_("asked again from"), null=True, editable=False)
+    # Held by the one call that finds out whether, or how, the model answers.
+    turn_until = models.DateTimeField(null=True, editable=False)
+    created_at = models.DateTimeField(_("first asked"), db_default=Now(), editable=False)
+
+    objects = ProviderModelQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("model at a provider")
+        verbose_name_plural = _("models at providers")
+        constraints = [
+            models.UniqueConstraint(
+                name="one_row_per_provider_and_model", fields=["base_url", "name"]
+            ),
+            models.CheckConstraint(
+                name="provider_model_mode_is_known",
+                condition=models.Q(mode__in=["", "json_schema", "json_object", "text"]),
+            ),
+            models.CheckConstraint(
+                name="provider_model_output_limit_is_known",
+                condition=models.Q(
+                    output_limit__in=["max_completion_tokens", "max_tokens", "none"]
+                ),
+            ),
+            models.CheckConstraint(
+                name="provider_model_rest_reason_is_known",
+                condition=models.Q(rest_reason__in=["", *WaitingReason.values]),
+            ),
+            models.CheckConstraint(
+                name="provider_model_rests_with_reason_and_times",
+                condition=models.Q(rests_until=None, rests_since=None, rest_reason="", rests=0)
+                | models.Q(rests_until__isnull=False, rests_since__isnull=False)
+                & ~models.Q(rest_reason=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.base_url})"
