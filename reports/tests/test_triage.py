@@ -3,24 +3,14 @@
 They find too much rather than too little; the tables record both sides of that line.
 """
 
-import time
-import unicodedata
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports.models import Severity
-from reports.submission import MAX_BODY_BYTES, Submission
-from reports.tests.sending import Client, body_saying, report_body
-from reports.triage import RULES, Floor, find_floor, normalize
-
-
-def floor_of(*texts: str, **changes: Any) -> Floor:
-    messages = [{"text": text} for text in texts]
-    return find_floor(Submission.model_validate(report_body(messages=messages, **changes)))
-
+from reports.tests.judging import floor_of, submission_saying
+from reports.tests.sending import Client, body_saying
+from reports.triage import RULES, Floor, read_text
 
 THREATS_EN = [
     "I will kill you",
@@ -177,7 +167,6 @@ def test_everyday_text_has_no_floor(text: str) -> None:
         "watch your back when you lift boxes",
         "suicide prevention hotline",
         "هجوم انتحاري في الأخبار",
-        "ستموت من الضحك",
     ],
 )
 def test_banter_and_news_in_the_words_of_a_threat_are_found_too(text: str) -> None:
@@ -187,7 +176,13 @@ def test_banter_and_news_in_the_words_of_a_threat_are_found_too(text: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["I will k i l l you", "I hope you die", "someone should kill you", "your days are numbered"],
+    [
+        "I hope you die",
+        "nobody would miss you",
+        "see what happens to you tomorrow",
+        "I w a n t t o k i l l a l l m e n",
+        "ما حدا رح يشتقلك",
+    ],
 )
 def test_what_the_rules_do_not_find_is_left_to_the_model(text: str) -> None:
     assert floor_of(text).severity is Severity.NONE
@@ -216,31 +211,6 @@ def test_what_the_rules_do_not_find_is_left_to_the_model(text: str) -> None:
 )
 def test_a_disguised_threat_is_found(text: str) -> None:
     assert floor_of(text).severity is Severity.CRITICAL
-
-
-@pytest.mark.parametrize(
-    ("written", "compared"),
-    [
-        ("  A \n b\t", "a b"),
-        ("ẞ ﬁ Ⅳ ①", "ss fi iv 1"),
-        ("don’t", "don't"),
-        ("أإآٱ ى ة ؤ ئ", "اااا ي ه و ي"),
-        ("مَرْحَبًاــ", "مرحبا"),
-        ("a\u200b\u200d\u2066\ufeff\u00adb", "ab"),
-    ],
-)
-def test_text_is_compared_in_one_form(written: str, compared: str) -> None:
-    assert normalize(written) == compared
-
-
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
-@given(text=st.text(st.characters(codec="utf-8")))
-def test_the_one_form_holds_no_marks_no_invisible_signs_and_single_spaces(text: str) -> None:
-    form = normalize(text)
-
-    assert form == " ".join(form.split())
-    assert not any(unicodedata.category(sign) == "Cf" for sign in form)
-    assert not set("\u0640\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0670أإآ") & set(form)
 
 
 @settings(max_examples=100, deadline=None, database=None, derandomize=True)
@@ -289,28 +259,11 @@ def test_the_rules_have_names_of_their_own_and_a_sentence() -> None:
     assert all(str(rule.sentence) for rule in RULES)
 
 
-def seconds_to_judge(text: str) -> float:
-    """The processor's time, which a busy machine does not lengthen."""
-    parts = [text[start : start + 20_000] for start in range(0, len(text), 20_000)]
-    submission = Submission.model_validate(
-        report_body(messages=[{"text": t} for t in ["x", *parts]])
-    )
-    began = time.process_time()
-    find_floor(submission)
-    return time.process_time() - began
+def test_the_text_alone_can_be_asked_which_rules_trip() -> None:
+    tripped = read_text(submission_saying("I will kill you", reason="threat"))
+
+    assert [rule.name for rule in tripped] == ["threat_en", "reporter_says_danger"]
 
 
-def test_a_megabyte_of_one_letter_is_judged_within_a_second() -> None:
-    assert seconds_to_judge("a" * MAX_BODY_BYTES) < 1
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "1", "س", "طفل", "يمارس", "\u064b", "a\u0301", "i will ", "i will a a a ", "i'm gonna ",
-        "i know where you aaaa ", "kill her ", "sexy ", "child ", "10 ", "اعرف وين ", "صور جنس ",
-    ],
-)  # fmt: skip
-def test_the_beginning_of_a_rule_again_and_again_costs_no_more(unit: str) -> None:
-    # An eighth of the longest body: a pattern that goes over all of it from each place takes minutes.
-    assert seconds_to_judge(unit * (MAX_BODY_BYTES // 8 // len(unit.encode()))) < 1
+def test_each_rule_counts_its_meanings_from_one() -> None:
+    assert all(rule.revision >= 1 for rule in RULES)
