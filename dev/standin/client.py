@@ -21,12 +21,17 @@ class Standin:
         self._ask("POST", "/script", {"match": match, "times": times, "answers": list(answers)})
 
     def calls(self) -> list[dict[str, Any]]:
-        """The logged calls, oldest first; see `dev.standin.script.Calls` for their shape."""
+        """The logged calls, oldest first; see `dev.standin.calls.Calls` for their shape."""
         return list(self._ask("GET", "/calls")["calls"])
 
+    def behave(self, **manners: Any) -> None:
+        """Behave like this until told otherwise, in place of earlier manners; see `manners`."""
+        self._ask("PUT", "/manners", manners)
+
     def clear(self) -> None:
-        """Forget every script and every call."""
+        """Forget every script and every call, and behave normally."""
         self._ask("DELETE", "/script")
+        self._ask("DELETE", "/manners")
         self._ask("DELETE", "/calls")
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:

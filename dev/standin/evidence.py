@@ -51,7 +51,7 @@ def read_evidence(text: str) -> dict[str, Any]:
         raise EvidenceError("No evidence between two boundary lines in the last user message.")
     try:
         evidence = json.loads(found[2])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EvidenceError(f"The evidence is not JSON: {error}") from error
     if not isinstance(evidence.get("ref"), str):
         raise EvidenceError("The evidence has no ref.")

@@ -1,62 +1,55 @@
-"""What tests tell the stand-in to answer instead, and what it has been asked. Safe among threads.
+"""What tests tell the stand-in to answer instead. Safe among threads.
 
 A script is `{"match": str or null, "times": int or null, "answers": [step, ...]}`. A request whose
 evidence contains `match` (null: every request) takes the next step of the first script that has
 one left. The list of answers is gone through `times` times (default 1; null: without end);
-afterwards answers are normal again.
+afterwards the stand-in answers by its manners again (see `manners`; without any: normally).
 
 | kind | fields | what the client gets |
 |---|---|---|
 | verdict | any field of the verdict | the normal verdict with these fields instead |
-| content | content: str or null | this as the assistant's content |
-| body | body, status=200, headers={} | this as the whole HTTP body |
-| error | status, code, message, type, headers={} | an OpenAI-style error |
+| content | content: anything | this as the assistant's content |
+| body | body or body_base64, status=200, headers={} | this as the whole HTTP body |
+| error | status, code, message, type, param, headers={} | an OpenAI-style error |
+| error | status, body: object, headers={} | this object as the whole body |
+| redirect | location, status=307, headers={} | no body, and this Location |
 | delay | seconds | the normal answer, later |
 | hang | seconds | nothing; the connection closes after that time |
 | drip | seconds, interval | blank lines for that time, then the normal answer |
+| drip_headers | seconds, interval | a header byte every interval, then the normal answer |
 | cut | | half of the normal body, then the connection closes |
 | drop_after_answer | | the normal answer, then the connection closes without notice |
+| close | | the connection closes without a byte |
+| reset | | the connection is reset (RST) without a byte |
+| raw | base64 | these bytes in place of an HTTP answer, then the connection closes |
+| gzip | megabytes | the normal answer after so many MB of white space, compressed, whatever was accepted |
+| flood | megabytes | so many MB of white space, uncompressed and chunked, until the client goes |
+| swap | seconds | the normal answer of another call that takes a swap within that time; alone: its own |
 | finish | finish_reason, content (default: normal) | that finish reason |
 | refusal | refusal | content null and this refusal |
 | wrong_ref | | the normal verdict with another ref |
 | wrong_model | model | the normal answer in the name of another model |
 | usage | prompt_tokens, completion_tokens | the normal answer with these counts |
+| dress | before="", after="", parts=false | the verdict's text between these; parts: in chunks |
+| edit | drop=[keys], add={}, replace=[[old, new], ...] | the verdict's text, changed |
+| message | fields | the normal answer, these fields of its message set |
+| choice | fields | the normal answer, these fields of its choice set |
+| envelope | fields={}, without=[names] | the normal answer, these fields set, those absent |
+
+An edit drops keys of the verdict, sets some, and then replaces parts of its JSON text; where there
+are replacements and none is found it is a 400 with the code `nothing_to_edit`, for the test would
+pass on the normal verdict. Chunks are a list as content: a thought, then the text in two.
+In the `fields` of message, choice and envelope "$verdict" stands for the verdict's JSON text and
+"$ref" for its ref, also as a part of a longer text.
+Every kind may carry `after_seconds`: the same, that much later.
 """
 
 import threading
-import time
-from collections import deque
 from typing import Any
 
-KEPT_CALLS = 50_000
+from dev.standin.steps import ScriptError, check_step
 
-_REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
-    "verdict": (),
-    "content": ("content",),
-    "body": ("body",),
-    "error": ("status",),
-    "delay": ("seconds",),
-    "hang": ("seconds",),
-    "drip": ("seconds", "interval"),
-    "cut": (),
-    "drop_after_answer": (),
-    "finish": ("finish_reason",),
-    "refusal": ("refusal",),
-    "wrong_ref": (),
-    "wrong_model": ("model",),
-    "usage": (),
-}
-_FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
-    "seconds": (int, float),
-    "interval": (int, float),
-    "status": int,
-    "headers": dict,
-    "body": str,
-}
-
-
-class ScriptError(ValueError):
-    """The script cannot be read; the text is a sentence for whoever wrote it."""
+__all__ = ["Script", "ScriptError"]
 
 
 class Script:
@@ -99,38 +92,6 @@ class Script:
                 self._entries = [other for other in self._entries if other is not entry]
 
 
-class Calls:
-    """The last 50,000 requests for a completion, oldest first.
-
-    One call: `{"time": seconds since 1970, "ref", "item_type", "message_ids", "text": first 200
-    characters of the judged text, "model", "step": kind or null, "status": HTTP status or null}`.
-    A call stands here from its arrival on; its status is null until an answer is sent.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._calls: deque[dict[str, Any]] = deque(maxlen=KEPT_CALLS)
-
-    def add(self, call: dict[str, Any]) -> dict[str, Any]:
-        """Log an arriving call; the returned one is for `set_status`."""
-        kept = {"time": time.time(), **call, "status": None}
-        with self._lock:
-            self._calls.append(kept)
-        return kept
-
-    def set_status(self, call: dict[str, Any], status: int | None) -> None:
-        with self._lock:
-            call["status"] = status
-
-    def all(self) -> list[dict[str, Any]]:
-        with self._lock:
-            return [dict(call) for call in self._calls]
-
-    def clear(self) -> None:
-        with self._lock:
-            self._calls.clear()
-
-
 def _checked(script: Any) -> dict[str, Any]:
     if not isinstance(script, dict):
         raise ScriptError("A script is a JSON object.")
@@ -144,17 +105,5 @@ def _checked(script: Any) -> dict[str, Any]:
     if not isinstance(answers, list) or not answers:
         raise ScriptError("answers is a list of at least one step.")
     for step in answers:
-        _check_step(step)
+        check_step(step)
     return {"match": match, "times": times, "answers": answers, "position": 0}
-
-
-def _check_step(step: Any) -> None:
-    if not isinstance(step, dict) or step.get("kind") not in _REQUIRED_FIELDS:
-        kinds = ", ".join(_REQUIRED_FIELDS)
-        raise ScriptError(f"A step is an object whose kind is one of: {kinds}.")
-    for field in _REQUIRED_FIELDS[step["kind"]]:
-        if field not in step:
-            raise ScriptError(f"A step of kind {step['kind']} needs {field}.")
-    for field, expected in _FIELD_TYPES.items():
-        if step["kind"] != "verdict" and field in step and not isinstance(step[field], expected):
-            raise ScriptError(f"{field} has the wrong type in a step of kind {step['kind']}.")

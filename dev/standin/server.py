@@ -4,9 +4,10 @@
 |---|---|
 | GET / | what this is |
 | GET /v1/models | one model and its context length |
-| POST /v1/chat/completions | the verdict by the word rules, or what a script says |
+| POST /v1/chat/completions | the verdict by the word rules, or what a script or the manners say |
 | POST /script, DELETE /script | add one script (see `script`), forget all |
-| GET /calls, DELETE /calls | the log of completion requests, forget it |
+| PUT /manners, DELETE /manners | behave like this (see `manners`), behave normally |
+| GET /calls, DELETE /calls | the log of completion requests (see `calls`), forget it |
 """
 
 import contextlib
@@ -21,28 +22,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
 
+from dev.standin.answering import Answering
 from dev.standin.answers import (
     OWNER,
     Answer,
     error_answer,
     json_answer,
     models_answer,
-    no_evidence_answer,
-    normal_answer,
-    scripted_answer,
 )
 from dev.standin.client import Standin
-from dev.standin.evidence import (
-    EvidenceError,
-    judged_messages,
-    last_user_text,
-    read_evidence,
-    searchable_text,
-)
-from dev.standin.script import Calls, Script, ScriptError
+from dev.standin.manners import NORMAL, read_manners
+from dev.standin.script import ScriptError
+from dev.standin.wire import Sending, is_to_be_reset
 
 _MAX_REQUEST_BYTES = 64 * 1024 * 1024
-_LOGGED_TEXT = 200
+_MAX_LENGTH_DIGITS = 9
+_OK = {"ok": True}
 
 
 class BindError(ValueError):
@@ -60,12 +55,11 @@ class StandinServer(ThreadingHTTPServer):
             raise BindError(
                 f"The stand-in listens on a loopback address such as 127.0.0.1 only, not on {host}."
             )
-        self.delay = delay
-        self.script = Script()
-        self.calls = Calls()
-        self.stopping = threading.Event()
+        self.model = Answering(delay=delay)
         self._connections: set[socket.socket] = set()
+        self._answering: list[threading.Thread] = []
         self._busy = 0
+        self._idle = threading.Condition()
         self._lock = threading.Lock()
         super().__init__((host, port), StandinHandler)
 
@@ -79,13 +73,23 @@ class StandinServer(ThreadingHTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        # Not ThreadingMixIn's: it does not remember the threads that `stop` waits for.
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
         with self._lock:
             self._connections.add(request)
-        super().process_request(request, client_address)
+            self._answering = [other for other in self._answering if other.is_alive()]
+            thread.start()
+            self._answering.append(thread)
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:
             self._connections.discard(request)
+        with contextlib.suppress(OSError):
+            if is_to_be_reset(request):
+                self.close_request(request)
+                return
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -95,36 +99,42 @@ class StandinServer(ThreadingHTTPServer):
 
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:
-        with self._lock:
+        with self._idle:
             self._busy += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self._idle:
                 self._busy -= 1
+                self._idle.notify_all()
 
     def stop(self, *, grace: float = 2) -> None:
         """Accept nothing new, let running answers finish for `grace` seconds, close the rest.
 
-        Call it while `serve_forever` runs in another thread.
+        Call it while `serve_forever` runs in another thread. Afterwards no thread and no socket
+        of the server is left.
         """
-        self.stopping.set()
+        self.model.stop()
         self.shutdown()
         self.server_close()
-        deadline = time.monotonic() + grace
-        while self._busy and time.monotonic() < deadline:
-            time.sleep(0.01)
+        with self._idle:
+            self._idle.wait_for(lambda: not self._busy, grace)
         # Keep-alive connections would go on answering from their threads.
         with self._lock:
-            left = list(self._connections)
+            left, threads = list(self._connections), list(self._answering)
         for connection in left:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+        deadline = time.monotonic() + grace
+        for thread in threads:
+            thread.join(max(0, deadline - time.monotonic()))
 
 
 class StandinHandler(BaseHTTPRequestHandler):
     server: StandinServer
     protocol_version = "HTTP/1.1"
+    # A client that neither reads nor writes nor leaves would keep its thread for ever.
+    timeout = 300
     # Unbuffered small writes and Nagle's algorithm cost 45 ms a call on a kept connection.
     disable_nagle_algorithm = True
     wbufsize = -1
@@ -134,9 +144,9 @@ class StandinHandler(BaseHTTPRequestHandler):
             case "/":
                 self._send(json_answer(200, {"service": OWNER, "base_url": self.server.base_url}))
             case "/v1/models":
-                self._send(models_answer())
+                self._send(models_answer(self.server.model.manners))
             case "/calls":
-                self._send(json_answer(200, {"calls": self.server.calls.all()}))
+                self._send(json_answer(200, {"calls": self.server.model.calls.all()}))
             case _:
                 self._send_not_found()
 
@@ -154,92 +164,73 @@ class StandinHandler(BaseHTTPRequestHandler):
             case _:
                 self._send_not_found()
 
+    def do_PUT(self) -> None:
+        body = self._read_json()
+        if isinstance(body, Answer):
+            self._send(body)
+        elif self.path == "/manners":
+            self._set_manners(body)
+        else:
+            self._send_not_found()
+
     def do_DELETE(self) -> None:
         match self.path:
             case "/script":
-                self.server.script.clear()
-                self._send(json_answer(200, {"ok": True}))
+                self.server.model.script.clear()
+                # Or a call that waits would exchange its answer in the next test.
+                self.server.model.swaps.release()
+            case "/manners":
+                self.server.model.manners = NORMAL
             case "/calls":
-                self.server.calls.clear()
-                self._send(json_answer(200, {"ok": True}))
+                self.server.model.calls.clear()
             case _:
                 self._send_not_found()
+                return
+        self._send(json_answer(200, _OK))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Nothing: GET /calls is the log."""
 
     def _add_script(self, body: Any) -> None:
         try:
-            self.server.script.add(body)
+            self.server.model.script.add(body)
         except ScriptError as error:
             self._send(error_answer(400, str(error), code="bad_script"))
         else:
-            self._send(json_answer(200, {"ok": True}))
+            self._send(json_answer(200, _OK))
+
+    def _set_manners(self, body: Any) -> None:
+        try:
+            self.server.model.manners = read_manners(body)
+        except ScriptError as error:
+            self._send(error_answer(400, str(error), code="bad_manners"))
+        else:
+            self._send(json_answer(200, _OK))
 
     def _complete(self, request: Any) -> None:
         if problem := _problem(request):
             self._send(error_answer(400, problem))
             return
-        prompt = last_user_text(request["messages"])
-        evidence: dict[str, Any] | None = None
-        why = ""
-        try:
-            evidence = read_evidence(prompt)
-        except EvidenceError as error:
-            why = str(error)
-        step = self.server.script.next_step(searchable_text(prompt, evidence))
-        call = self.server.calls.add(_call(request, evidence, step))
-        self.server.stopping.wait(self.server.delay)
-        if step is not None and step["kind"] == "delay":
-            self.server.stopping.wait(step["seconds"])
-        if step is not None and step["kind"] != "delay":
-            answer = scripted_answer(request, evidence, step)
-        elif evidence is None:
-            answer = no_evidence_answer(why)
-        else:
-            answer = normal_answer(request, evidence)
+        answer, call = self.server.model.answer(request)
         try:
             self._send(answer, call)
         except OSError:
-            self.server.calls.set_status(call, None)
+            self.server.model.calls.set_unanswered(call)
             self.close_connection = True
 
     def _send(self, answer: Answer, call: dict[str, Any] | None = None) -> None:
-        if answer.manner == "hang":
-            self.server.stopping.wait(answer.seconds)
-            self.close_connection = True
-            return
-        if call is not None:
-            # Before the bytes go out: who has the answer may look into the log at once.
-            self.server.calls.set_status(call, answer.status)
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        if answer.manner == "drip":
-            self._drip(answer)
-            return
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        self.wfile.write(
-            answer.body[: len(answer.body) // 2] if answer.manner == "cut" else answer.body
-        )
-        self.wfile.flush()
-        if answer.manner in {"cut", "drop_after_answer"}:
-            self.close_connection = True
+        calls = self.server.model.calls
+        headers = {name.lower(): value for name, value in answer.headers.items()}
 
-    def _drip(self, answer: Answer) -> None:
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        deadline = time.monotonic() + answer.seconds
-        while time.monotonic() < deadline and not self.server.stopping.is_set():
-            self._write_chunk(b"\n")
-            self.server.stopping.wait(answer.interval)
-        self._write_chunk(answer.body)
-        self._write_chunk(b"")
+        def started() -> None:
+            if call is not None:
+                calls.set_status(call, answer.status, headers.get("retry-after"))
 
-    def _write_chunk(self, data: bytes) -> None:
-        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
-        self.wfile.flush()
+        def ended() -> None:
+            if call is not None:
+                calls.set_answered(call)
+
+        Sending(self, self.server.model.stopping, started=started, ended=ended).send(answer)
 
     def _send_not_found(self) -> None:
         self._send(error_answer(404, f"The stand-in has no {self.command} {self.path}."))
@@ -247,13 +238,14 @@ class StandinHandler(BaseHTTPRequestHandler):
     def _read_json(self) -> Any:
         """The request's JSON, or the Answer that refuses it."""
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > _MAX_REQUEST_BYTES:
+        known = length.isascii() and length.isdigit()
+        if not known or len(length) > _MAX_LENGTH_DIGITS or int(length) > _MAX_REQUEST_BYTES:
             # The body stays unread, so the connection cannot be used again.
             self.close_connection = True
-            return error_answer(413 if length.isdigit() else 411, "A Content-Length up to 64 MiB.")
+            return error_answer(413 if known else 411, "A Content-Length up to 64 MiB.")
         try:
             return json.loads(self.rfile.read(int(length)))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return error_answer(400, f"The request is not JSON: {error}")
 
 
@@ -285,17 +277,3 @@ def _problem(request: Any) -> str | None:
     if request.get("stream"):
         return "The stand-in does not stream."
     return None
-
-
-def _call(
-    request: dict[str, Any], evidence: dict[str, Any] | None, step: dict[str, Any] | None
-) -> dict[str, Any]:
-    judged = judged_messages(evidence) if evidence is not None else []
-    return {
-        "ref": evidence["ref"] if evidence is not None else None,
-        "item_type": evidence.get("item_type") if evidence is not None else None,
-        "message_ids": [message.get("id") for message in judged],
-        "text": "\n".join(message["text"] for message in judged)[:_LOGGED_TEXT],
-        "model": request["model"],
-        "step": step["kind"] if step is not None else None,
-    }

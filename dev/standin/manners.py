@@ -1,0 +1,115 @@
+"""How a kind of server behaves until told otherwise: PUT /manners with some of these fields.
+
+| field | values | what it does |
+|---|---|---|
+| modes | list of json_schema, json_object, text | the response formats it accepts; absent: all |
+| mode_refusal | "400", "422", "500", "ignored", "empty" | how another one is answered, see `refusals` |
+| refused_parameters | list of names | a request that has one is refused |
+| parameter_style | "openai", "fastapi", "message" | how: 400 with code and param; 422; 400 with a message |
+| thinks | "", "tags", "open_tag_missing", "field" | where it thinks aloud, see below |
+| echoes_ref | true, false | false: the verdict's ref is made up |
+| served_model | name | the model that the answer names |
+| context | tokens | the context length of GET /v1/models and of the 400 for a longer prompt |
+| truncates | true, false | true: no such 400; a longer prompt is answered and counted as `context` tokens |
+| misbehave | see `misbehaviour` | a share of the calls gets a random step |
+
+A request without a response format is accepted by every server. A thought stands before the
+verdict's text, in <think> tags or with only the closing one, or as `message.reasoning_content`.
+A step of a script comes before `misbehave`, that before a refusal, and a refusal before an answer.
+A step built upon the normal answer is built upon the one that these manners give.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dev.standin.misbehaviour import Misbehaviour
+from dev.standin.steps import KINDS, MAX_SECONDS, ScriptError, is_number, is_texts
+
+_Check = tuple[Callable[[Any], bool], str]
+
+MAX_MODEL_LEN = 32_768
+MODES = ("json_schema", "json_object", "text")
+
+
+@dataclass(frozen=True)
+class Manners:
+    """The fields of the table; the defaults are those of a well-behaved server."""
+
+    modes: tuple[str, ...] = MODES
+    mode_refusal: str = "400"
+    refused_parameters: tuple[str, ...] = ()
+    parameter_style: str = "openai"
+    thinks: str = ""
+    echoes_ref: bool = True
+    served_model: str | None = None
+    context: int = MAX_MODEL_LEN
+    truncates: bool = False
+    misbehave: Misbehaviour | None = None
+
+
+NORMAL = Manners()
+
+
+def read_manners(value: Any) -> Manners:
+    """The manners in a request's JSON; raises ScriptError."""
+    if not isinstance(value, dict):
+        raise ScriptError("Manners are a JSON object.")
+    _check(value, _FIELDS, "Manners")
+    fields: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in value.items()
+    }
+    if "misbehave" in fields:
+        _check(fields["misbehave"], _MISBEHAVE, "misbehave")
+        fields["misbehave"] = Misbehaviour(**fields["misbehave"])
+    return Manners(**fields)
+
+
+def _one_of(*values: str) -> _Check:
+    # A list has no hash, so membership is asked of a tuple.
+    return lambda value: value in values, " or ".join(f'"{value}"' for value in values)
+
+
+def _some_of(known: tuple[str, ...]) -> _Check:
+    return (
+        lambda value: is_texts(value) and set(value) <= set(known),
+        f"a list out of {', '.join(known)}",
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_BOOLEAN: _Check = (lambda value: isinstance(value, bool), "true or false")
+
+_FIELDS: dict[str, _Check] = {
+    "modes": _some_of(MODES),
+    "mode_refusal": _one_of("400", "422", "500", "ignored", "empty"),
+    "refused_parameters": (is_texts, "a list of names"),
+    "parameter_style": _one_of("openai", "fastapi", "message"),
+    "thinks": _one_of("", "tags", "open_tag_missing", "field"),
+    "echoes_ref": _BOOLEAN,
+    "served_model": (lambda value: isinstance(value, str), "a name"),
+    "context": (lambda value: _is_whole(value) and value > 0, "a positive whole number"),
+    "truncates": _BOOLEAN,
+    "misbehave": (lambda value: isinstance(value, dict), "an object"),
+}
+_MISBEHAVE: dict[str, _Check] = {
+    "seed": (_is_whole, "a whole number"),
+    "share": (lambda value: is_number(value, most=1), "a number from 0 to 1"),
+    "slow": (
+        lambda value: is_number(value, most=MAX_SECONDS),
+        f"a number of seconds from 0 to {MAX_SECONDS}",
+    ),
+    "kinds": _some_of(tuple(sorted(KINDS))),
+}
+
+
+def _check(value: dict[str, Any], fields: dict[str, _Check], what: str) -> None:
+    if unknown := value.keys() - fields.keys():
+        raise ScriptError(f"{what} has no field {min(unknown)!r}; known are: {', '.join(fields)}.")
+    for name, one in value.items():
+        fits, expected = fields[name]
+        if not fits(one):
+            raise ScriptError(f"{name} is {expected}.")
