@@ -67,7 +67,7 @@ def code_revisions() -> dict[str, int]:
     """What of the code decides under a version: each rule by name, and the prompt's frame."""
     return {
         "prompt": prompt.REVISION,
-        **{f"intake.{rule.name}": getattr(rule, "revision", 1) for rule in triage.RULES},
+        **{f"intake.{rule.name}": rule.revision for rule in triage.every_rule()},
         **{rule.name: rule.revision for rule in rules.RULES},
     }
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from moderation_site.health import alive, metrics, ready
+from moderation_site.health import alive, ready
+from moderation_site.metrics import metrics
 
 PROBES: dict[str, Callable[[HttpRequest], HttpResponseBase]] = {
     "/healthz": alive,

@@ -28,6 +28,7 @@ from reports.models import (
     Report,
     Sender,
     Severity,
+    TrustedFlagger,
 )
 from reports.models.report import FirstReportedText
 from reports.senders import revoke_key
@@ -265,6 +266,16 @@ class ApiKeyAdmin(EvidenceAdmin):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         revoked = sum(revoke_key(api_key=key, actor=person(request)) for key in queryset)
         self.message_user(request, _("Revoked: %(count)d.") % {"count": revoked})
+
+
+@admin.register(TrustedFlagger)
+class TrustedFlaggerAdmin(EvidenceAdmin):
+    """Made and ended by `manage.py trust_reporter`."""
+
+    list_display = ("name", "sender", "reasons", "trusted_at", "ended_at")
+    list_filter = ("sender",)
+    list_select_related = ("sender",)
+    ordering = ("-trusted_at",)
 
 
 @admin.register(AuditEntry)

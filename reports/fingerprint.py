@@ -32,8 +32,13 @@ def pseudonym(*, sender_id: int, reporter_id: str) -> str:
     return _keyed(b"reporter", f"{sender_id}\0{reporter_id}".encode()).hexdigest()[:32]
 
 
+def author_pseudonym(*, sender_id: int, author_id: str) -> str:
+    """32 hex digits that stand for one author at one sender; other ones than as a reporter."""
+    return _keyed(b"author", f"{sender_id}\0{author_id}".encode()).hexdigest()[:32]
+
+
 def _keyed(purpose: bytes, message: bytes) -> "hmac.HMAC":
-    # The purpose parts the two uses of one key.
+    # The purpose parts the uses of one key.
     return hmac.new(settings.EVIDENCE_KEY.encode(), purpose + b"\0" + message, hashlib.sha256)
 
 

@@ -14,6 +14,7 @@ from reports.failpoints import Point, hit
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, Sender
 from reports.nudge import Lane, nudge
+from reports.signals import author_of, read_signals
 from reports.submission import Submission
 
 
@@ -68,9 +69,19 @@ def _store(
     document: dict[str, Any],
     submission: Submission,
 ) -> Report:
-    floor = triage.find_floor(submission)
+    found = triage.read_text(submission)
+    author = author_of(submission, sender=sender)
     with transaction.atomic():
         item_id = _lock_or_make_item(sender, submission)
+        reporter = _remember_reporter(sender, submission)
+        signals = read_signals(
+            sender=sender,
+            item_id=item_id,
+            reporter=reporter,
+            author=author,
+            reason=submission.reason or "",
+        )
+        floor = triage.combine(found, signals)
         report = Report(
             sender=sender,
             item_id=item_id,
@@ -82,7 +93,8 @@ def _store(
             rank=floor.severity,
             floor_rules=list(floor.rules),
             reason=submission.reason or "",
-            reporter_pseudonym=_remember_reporter(sender, submission),
+            reporter_pseudonym=reporter,
+            author_pseudonym=author,
             language=submission.language_tag(),
             due_at=Now() + Value(sender.latency_budget),
         )

@@ -9,6 +9,7 @@ Every function here runs inside the caller's transaction; what it is given came 
 from collections.abc import Collection, Sequence
 
 from django.db import connection
+from django.db.models.functions import Now
 
 from reports.models import Item, Report, Severity
 
@@ -66,11 +67,17 @@ def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
     return list(chosen.select_for_update(no_key=True).order_by("id"))
 
 
-def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool) -> None:
-    """Move locked reports of one item after a person's decision about them was written."""
+def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, upheld: bool) -> None:
+    """Move locked reports of one item after a person's decision about them was written.
+
+    `upheld`: the person found a violation, which later reports of the item or author may know.
+    """
     for report in reports:
         report.status = AFTER_DECISION[report.status, reopen]
     Report.objects.bulk_update(reports, ["status"])
+    Report.objects.filter(pk__in=[report.pk for report in reports]).update(
+        upheld_at=Now() if upheld else None
+    )
     place_item(item_id=item_id, decided=True)
 
 

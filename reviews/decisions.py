@@ -74,7 +74,10 @@ def decide_item(
             [DecidedReport(decision=decision, report=report) for report in reports]
         )
         lifecycle.apply_decision(
-            item_id=item_id, reports=reports, reopen=wish.action == Decision.Action.REOPEN
+            item_id=item_id,
+            reports=reports,
+            reopen=wish.action == Decision.Action.REOPEN,
+            upheld=wish.action in Decision.UPHOLDS,
         )
         write_audit(
             action="decided",

@@ -214,6 +214,17 @@ RULES = (
     WHERE report.item_id <> decision.item_id""",
     ),
     Rule(
+        "V6",
+        "reports that count as upheld while their newest decision says otherwise, or the reverse",
+        """
+    SELECT report.id FROM reports_report AS report LEFT JOIN LATERAL (
+        SELECT decision.action FROM reviews_decidedreport AS decided
+        JOIN reviews_decision AS decision ON decision.id = decided.decision_id
+        WHERE decided.report_id = report.id ORDER BY decision.id DESC LIMIT 1) AS newest ON true
+    WHERE (report.upheld_at IS NOT NULL)
+        <> coalesce(newest.action IN ('warn', 'remove', 'suspend'), false)""",
+    ),
+    Rule(
         "V7",
         "reports whose job counts more tries than claims",
         # A claim adds one to both sides; a fault turns an attempt into a fault; all else lowers.

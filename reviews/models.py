@@ -28,6 +28,9 @@ class Decision(models.Model):
         SUSPEND = "suspend", _("remove and suspend")
         REOPEN = "reopen", _("back to review")
 
+    # Which actions say that there was a violation.
+    UPHOLDS = frozenset({Action.WARN, Action.REMOVE, Action.SUSPEND})
+
     item = models.ForeignKey(Item, models.PROTECT, related_name="decisions", verbose_name=_("item"))
     reports = models.ManyToManyField(
         Report, through="DecidedReport", related_name="decisions", verbose_name=_("reports")

@@ -26,7 +26,10 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.change_sender",
         "reports.view_apikey",
         "reports.change_apikey",
+        "reports.view_trustedflagger",
         "classifier.view_policyversion",
+        "classifier.view_providermodel",
+        "classifier.change_providermodel",
     ),
     # Sees what waits and why, and the configuration; decides nothing.
     "operator": (
@@ -36,7 +39,10 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.view_auditentry",
         "reports.view_sender",
         "reports.view_apikey",
+        "reports.view_trustedflagger",
         "classifier.view_policyversion",
+        "classifier.view_providermodel",
+        "classifier.change_providermodel",
     ),
 }
 

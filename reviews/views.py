@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from classifier.models import PolicyVersion
+from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
@@ -32,7 +32,7 @@ may_review = permission_required("reviews.review_items", raise_exception=True)
 def show_list(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the four lists."""
     listed = BY_SLUG[slug]
-    policy = PolicyVersion.objects.active()
+    policy = active_policy_with_rest()
     form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
@@ -73,7 +73,7 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         page = read_item(item_id)
     except Item.DoesNotExist:
         raise Http404 from None
-    policy = PolicyVersion.objects.active()
+    policy = active_policy_with_rest()
     if request.method == "POST":
         return _decide(request, page, policy)
     form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})

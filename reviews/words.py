@@ -32,7 +32,7 @@ CATEGORY_NAMES: "dict[str, StrOrPromise]" = {
     "none": gettext_lazy("No violation"),
 }
 FLOOR: "dict[str, StrOrPromise]" = {
-    **{rule.name: rule.sentence for rule in triage.RULES},
+    **{rule.name: rule.sentence for rule in triage.every_rule()},
     **dict(WaitingReason.choices),
 }
 

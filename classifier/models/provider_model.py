@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
@@ -6,6 +8,16 @@ from django.utils.translation import gettext_lazy as _
 from classifier.models.job import WaitingReason
 from classifier.models.policy import PolicyVersion
 
+# These do not end by waiting.
+MENDED_BY_PEOPLE = (
+    WaitingReason.PROVIDER_QUOTA,
+    WaitingReason.PROVIDER_CREDENTIALS,
+    WaitingReason.UNKNOWN_MODEL,
+    WaitingReason.WRONG_MODEL,
+)
+# A short rest is the normal answer to a busy provider.
+TOLD_AFTER = timedelta(minutes=1)
+
 
 class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
     def of_policy(self, policy: PolicyVersion) -> "ProviderModel":
@@ -13,8 +25,13 @@ class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
         return self.get_or_create(base_url=settings.OPENAI_BASE_URL, name=policy.model)[0]
 
     def resting(self) -> "ProviderModelQuerySet":
-        """Left alone at the moment, or not yet asked again since (the active policy's first)."""
-        return self.filter(rests_until__isnull=False).order_by("-rests_since")
+        """Those at the configured provider that are left alone, or not yet asked again since."""
+        return self.filter(base_url=settings.OPENAI_BASE_URL, rests_until__isnull=False)
+
+    def worth_telling(self) -> "ProviderModelQuerySet":
+        """The resting ones that somebody has to mend, and those that have rested for a while."""
+        a_while = models.Q(rests_since__lt=Now() - TOLD_AFTER)
+        return self.resting().filter(a_while | models.Q(rest_reason__in=MENDED_BY_PEOPLE))
 
 
 class ProviderModel(models.Model):
@@ -108,3 +125,22 @@ class ProviderModel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.base_url})"
+
+
+def active_policy_with_rest() -> PolicyVersion | None:
+    """The active version with `rest_id`, `rest_reason`, `rests_since`, `rests_until` of its model.
+
+    All None while the model is asked freely. One statement: every page of reviewers shows it.
+    """
+    rest = ProviderModel.objects.worth_telling().filter(name=models.OuterRef("model"))
+    return (
+        PolicyVersion.objects.filter(state=PolicyVersion.State.ACTIVE)
+        .annotate(
+            rest_id=models.Subquery(rest.values("pk")[:1]),
+            **{
+                name: models.Subquery(rest.values(name)[:1])
+                for name in ("rest_reason", "rests_since", "rests_until")
+            },
+        )
+        .first()
+    )

@@ -8,8 +8,8 @@ from reports.models.report import (
     JudgedSafeReport,
     PendingReport,
     Report,
-    ReporterIdentity,
 )
+from reports.models.reporter import ReporterIdentity, TrustedFlagger
 from reports.models.sender import ApiKey, Sender
 from reports.models.severity import Severity
 
@@ -25,4 +25,5 @@ __all__ = [
     "ReporterIdentity",
     "Sender",
     "Severity",
+    "TrustedFlagger",
 ]

@@ -94,9 +94,12 @@ class Report(models.Model):
     )
     reason = models.CharField(_("reason"), max_length=16, choices=Reason.choices, blank=True)
     reporter_pseudonym = models.CharField(_("reporter"), max_length=32, blank=True)
+    author_pseudonym = models.CharField(_("author"), max_length=32, blank=True, db_default="")
     language = models.CharField(_("language"), max_length=35)
     received_at = models.DateTimeField(_("received"), db_default=Now(), editable=False)
     due_at = models.DateTimeField(_("due"), editable=False)
+    upheld_at = models.DateTimeField(_("upheld"), null=True, editable=False)
+    """When a person found a violation; null again where a later decision says otherwise."""
 
     objects = ReportQuerySet.as_manager()
 
@@ -151,6 +154,17 @@ class Report(models.Model):
                 fields=["sender"],
                 name="report_likely_retry",
                 condition=models.Q(likely_retry=True),
+            ),
+            # Read at intake: was something upheld before, of this author or about this item?
+            models.Index(
+                fields=["sender", "author_pseudonym", "upheld_at"],
+                name="report_upheld_of_author",
+                condition=models.Q(upheld_at__isnull=False),
+            ),
+            models.Index(
+                fields=["item", "upheld_at"],
+                name="report_upheld_of_item",
+                condition=models.Q(upheld_at__isnull=False),
             ),
             # Read by the sender's own listing.
             models.Index(fields=["sender", "received_at", "id"], name="report_by_arrival"),
@@ -214,23 +228,3 @@ class Content(models.Model):
             return Submission.model_validate(self.body)
         except ValidationError:  # its own text would quote the content
             raise ContentUnreadableError(f"content of report {self.report_id}") from None
-
-
-class ReporterIdentity(models.Model):
-    """Which reporter of a sender hides behind a pseudonym; apart from the reports, deleted on its own."""
-
-    sender = models.ForeignKey(Sender, models.PROTECT, verbose_name=_("sender"))
-    pseudonym = models.CharField(_("pseudonym"), max_length=32)
-    external_id = models.CharField(_("id at the sender"), max_length=255)
-
-    class Meta:
-        verbose_name = _("reporter identity")
-        verbose_name_plural = _("reporter identities")
-        constraints = [
-            models.UniqueConstraint(
-                name="one_identity_per_pseudonym", fields=["sender", "pseudonym"]
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.pseudonym

@@ -60,6 +60,11 @@ def resolve(report: Report, **changes: Any) -> Any:
     decision = decision_on(report, **changes)
     lifecycle.lock_item(report.item_id)
     locked = lifecycle.lock_reports(report.item_id, [report.pk])
-    lifecycle.apply_decision(item_id=report.item_id, reports=locked, reopen=False)
+    lifecycle.apply_decision(
+        item_id=report.item_id,
+        reports=locked,
+        reopen=False,
+        upheld=decision.action in decision.UPHOLDS,
+    )
     check_constraints_now()
     return decision

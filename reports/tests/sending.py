@@ -46,9 +46,11 @@ def report_body(**changes: Any) -> dict[str, Any]:
 
 
 def body_saying(text: str, **changes: Any) -> dict[str, Any]:
-    """A complete body whose one reported message has this text, about an item of its own."""
-    item = {"type": "message", "id": f"m-{uuid.uuid4().hex[:12]}", "author_id": "u-7", "url": None}
-    message = {**report_body()["messages"][0], "text": text}
+    """A complete body whose one reported message has this text: another item, by another author."""
+    number = uuid.uuid4().hex[:12]
+    author = f"u-{number}"
+    item = {"type": "message", "id": f"m-{number}", "author_id": author, "url": None}
+    message = {**report_body()["messages"][0], "author_id": author, "text": text}
     return report_body(**{"item": item, "messages": [message], **changes})
 
 

@@ -68,10 +68,14 @@ class Expected:
 
     # --- Workers
 
+    def may_be_asked(self) -> bool:
+        """What a model or a filter refused is asked nowhere again."""
+        return self.status == "pending" and not self.refused_for
+
     def claim(self, version: int) -> int | None:
         """The number of the claim, or None where it must be refused."""
         job = self.jobs.get(version, JobRow())
-        if self.status != "pending" or not job.is_due():
+        if not self.may_be_asked() or not job.is_due():
             return None
         self.jobs[version] = job._replace(
             attempts=job.attempts + 1, claims=job.claims + 1, lease="held"
@@ -141,11 +145,11 @@ class Expected:
         return len(dead)
 
     def is_due(self, version: int) -> bool:
-        return self.status == "pending" and self.jobs.get(version, JobRow()).is_due()
+        return self.may_be_asked() and self.jobs.get(version, JobRow()).is_due()
 
     def renew(self, version: int) -> bool:
         job = self.jobs.get(version)
-        if self.status != "pending" or (job and (job.done or job.lease == "held")):
+        if not self.may_be_asked() or (job and (job.done or job.lease == "held")):
             return False
         self.jobs[version] = (
             job._replace(

@@ -116,7 +116,7 @@ class Walk(Intake):
         claimed, report = holder.claimed, self.reports[holder.claimed.report_id]
         if isinstance(ending, WaitingReason):
             ours = report.put_off(claimed.policy.number, claimed.number, ending)
-            assert put_off(claimed=claimed, reason=ending, retry_after=600) == ours
+            assert put_off(claimed=claimed, reason=ending, rest=600) == ours
             self.reached["put off" if ours else "put off in vain"] += 1
             return
         self.answers += 1

@@ -1,0 +1,140 @@
+"""Figures for operations, read from PostgreSQL. They tell counts and times, never content."""
+
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+
+from classifier.models import PolicyVersion, ProviderModel
+from classifier.policies import code_revisions
+from classifier.sweep import HEARTBEAT
+
+
+@require_safe
+def metrics(_request: HttpRequest) -> HttpResponse:
+    """`/metrics`: read from PostgreSQL at each scrape, so every web process tells the same."""
+    registry = CollectorRegistry()
+    reports = Gauge(
+        "moderation_pending_reports",
+        "Reports without a verdict, by severity floor",
+        ["floor"],
+        registry=registry,
+    )
+    oldest = Gauge(
+        "moderation_pending_oldest_age_seconds",
+        "Age of the oldest report without a verdict, by severity floor",
+        ["floor"],
+        registry=registry,
+    )
+    waiting = Gauge(
+        "moderation_pending_by_reason",
+        "Reports without a verdict that wait for a named reason",
+        ["reason", "parked"],
+        registry=registry,
+    )
+    dropped = Gauge(
+        "moderation_dropped_answers",
+        "Answers that came after the one that stands",
+        registry=registry,
+    )
+    retries = Gauge(
+        "moderation_likely_retries",
+        "Reports whose body had come before under another idempotency key",
+        ["sender"],
+        registry=registry,
+    )
+    beat = Gauge(
+        "moderation_sweep_last_seen_timestamp_seconds", "When the sweep last ran", registry=registry
+    )
+    due = Gauge(
+        "moderation_due_reports",
+        "Reports whose latency budget ran out within the last ten minutes: had they an outcome?",
+        ["sender", "outcome"],
+        registry=registry,
+    )
+    overdue = Gauge(
+        "moderation_overdue_reports",
+        "Reports without a verdict whose latency budget has run out",
+        ["sender"],
+        registry=registry,
+    )
+    rests = Gauge(
+        "moderation_model_rests_seconds",
+        "How long a model has been left alone, by reason; absent while it is asked freely",
+        ["model", "reason"],
+        registry=registry,
+    )
+    revisions = Gauge(
+        "moderation_policy_lists_other_revisions",
+        "1: the code's rules are not those that the active policy lists; load the policy again",
+        registry=registry,
+    )
+    for model in ProviderModel.objects.resting():
+        rested = timezone.now() - (model.rests_since or timezone.now())
+        rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
+    active = PolicyVersion.objects.active()
+    revisions.set(active is not None and active.revisions != code_revisions())
+    with connection.cursor() as cursor:
+        cursor.execute(_DUE)
+        for name, in_time, late, none in cursor.fetchall():
+            due.labels(name, "in_time").set(in_time)
+            due.labels(name, "late").set(late)
+            due.labels(name, "none").set(none)
+        cursor.execute(
+            "SELECT sender.name, count(*) FROM reports_report AS report"
+            " JOIN reports_sender AS sender ON sender.id = report.sender_id"
+            " WHERE report.status = 'pending' AND report.due_at < clock_timestamp() GROUP BY 1"
+        )
+        for name, count in cursor.fetchall():
+            overdue.labels(name).set(count)
+        cursor.execute(
+            "SELECT floor, count(*), extract(epoch FROM clock_timestamp() - min(received_at))"
+            " FROM reports_report WHERE status = 'pending' GROUP BY floor"
+        )
+        for floor, count, age in cursor.fetchall():
+            reports.labels(floor).set(count)
+            oldest.labels(floor).set(age)
+        cursor.execute(
+            "SELECT job.reason, job.parked, count(*) FROM classifier_job AS job"
+            " JOIN reports_report AS report ON report.id = job.report_id"
+            " WHERE report.status = 'pending' AND job.reason <> '' GROUP BY 1, 2"
+        )
+        for reason, parked, count in cursor.fetchall():
+            waiting.labels(reason, str(parked).lower()).set(count)
+        cursor.execute("SELECT coalesce(sum(dropped), 0) FROM classifier_job WHERE dropped > 0")
+        dropped.set(cursor.fetchone()[0])
+        cursor.execute(
+            "SELECT sender.name, count(*) FROM reports_report AS report"
+            " JOIN reports_sender AS sender ON sender.id = report.sender_id"
+            " WHERE report.likely_retry GROUP BY 1"
+        )
+        for sender, count in cursor.fetchall():
+            retries.labels(sender).set(count)
+        cursor.execute(
+            "SELECT extract(epoch FROM at) FROM classifier_heartbeat WHERE name = %s", [HEARTBEAT]
+        )
+        for (at,) in cursor.fetchall():
+            beat.set(at)
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+# By the index of each sender's arrivals; `late` had its outcome after it was due, `none` has none yet.
+_DUE = """
+SELECT sender.name,
+    count(*) FILTER (WHERE due.outcome_at <= due.due_at),
+    count(*) FILTER (WHERE due.outcome_at > due.due_at),
+    count(*) FILTER (WHERE due.outcome_at IS NULL)
+FROM reports_sender AS sender CROSS JOIN LATERAL (
+    SELECT report.due_at, least(
+        (SELECT min(created_at) FROM classifier_classification WHERE report_id = report.id),
+        (SELECT min(decision.created_at) FROM reviews_decidedreport AS decided
+            JOIN reviews_decision AS decision ON decision.id = decided.decision_id
+            WHERE decided.report_id = report.id)) AS outcome_at
+    FROM reports_report AS report
+    WHERE report.sender_id = sender.id
+        AND report.received_at > clock_timestamp() - sender.latency_budget - interval '10 minutes'
+        AND report.due_at BETWEEN clock_timestamp() - interval '10 minutes' AND clock_timestamp()
+) AS due
+GROUP BY sender.name
+"""

@@ -1,0 +1,86 @@
+"""What the database knows about who reports what: signals for triage, read as a report comes in."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection
+
+from reports.fingerprint import author_pseudonym
+from reports.models.sender import Sender
+from reports.submission import Submission
+
+# So many different people about one item within this time are no accident.
+REPORTERS = 3
+REPORTERS_WITHIN = timedelta(hours=1)
+# A violation of a year ago says little about today.
+UPHELD_WITHIN = timedelta(days=90)
+
+
+@dataclass(frozen=True)
+class Signals:
+    """About one arriving report, itself included."""
+
+    several_reporters: bool = False
+    trusted_flagger: bool = False
+    item_upheld: bool = False
+    author_upheld: bool = False
+
+
+def read_signals(
+    *, sender: Sender, item_id: int, reporter: str, author: str, reason: str
+) -> Signals:
+    """Called with the item locked, so that reports that come together count one another.
+
+    `reporter` and `author` are pseudonyms, "" where none was given. Four bounded look-ups.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SIGNALS,
+            {
+                "sender": sender.pk,
+                "item": item_id,
+                "reporter": reporter,
+                "author": author,
+                "reason": reason,
+                "others": REPORTERS - 1,
+                "reporters_within": REPORTERS_WITHIN.total_seconds(),
+                "upheld_within": UPHELD_WITHIN.total_seconds(),
+            },
+        )
+        return Signals(*cursor.fetchone())
+
+
+def author_of(submission: Submission, *, sender: Sender) -> str:
+    """The pseudonym of who made the item: named as such, or the one who wrote what was reported."""
+    author_id = submission.item.author_id
+    if author_id is None:
+        writers = {message.author_id for message in submission.reported_messages()}
+        author_id = writers.pop() if len(writers) == 1 else None
+    return author_pseudonym(sender_id=sender.pk, author_id=author_id) if author_id else ""
+
+
+_SIGNALS = """
+SELECT
+    %(reporter)s <> '' AND (
+        SELECT count(*) FROM (
+            SELECT DISTINCT reporter_pseudonym FROM reports_report
+            WHERE item_id = %(item)s AND reporter_pseudonym NOT IN ('', %(reporter)s)
+                AND received_at > clock_timestamp() - make_interval(secs => %(reporters_within)s)
+            LIMIT %(others)s
+        ) AS other
+    ) >= %(others)s,
+    %(reporter)s <> '' AND EXISTS (
+        SELECT FROM reports_trustedflagger
+        WHERE sender_id = %(sender)s AND pseudonym = %(reporter)s AND ended_at IS NULL
+            AND (reasons = '[]' OR reasons ? %(reason)s)
+    ),
+    EXISTS (
+        SELECT FROM reports_report
+        WHERE item_id = %(item)s AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
+    ),
+    %(author)s <> '' AND EXISTS (
+        SELECT FROM reports_report
+        WHERE sender_id = %(sender)s AND author_pseudonym = %(author)s
+            AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
+    )
+"""
