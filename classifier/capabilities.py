@@ -34,7 +34,7 @@ FORMLESS_UNTIL_STEP = 3
 _STEPS = (Mode.JSON_SCHEMA, Mode.JSON_OBJECT, Mode.TEXT)
 _HARMLESS = Submission.model_validate(
     {
-        "item": {"type": "message", "id": "probe"},
+        "item": {"type": "probe", "id": "probe"},
         "language": "en",
         "messages": [{"text": "See you at lunch tomorrow, same place as last week?"}],
     }

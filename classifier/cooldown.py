@@ -18,7 +18,8 @@ from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from reports.audit import write_audit
 
 FIRST_REST_SECONDS = 5.0
-LONGEST_REST_SECONDS = 300.0
+# One call in a rest is cheap, and an outage's end should be noticed within a minute.
+LONGEST_REST_SECONDS = 60.0
 # Faults in a row, over all workers, after which a server that only fails is left alone too.
 FAULTS_UNTIL_REST = 5
 # Who came while another call was finding out looks again after this.

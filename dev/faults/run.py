@@ -26,8 +26,12 @@ SELECT count(*) FROM reports_report AS report WHERE status = 'pending' AND NOT E
     SELECT FROM classifier_job AS job WHERE job.report_id = report.id AND job.parked)
 """
 HELD = "SELECT count(*) FROM classifier_job WHERE lease_until > clock_timestamp()"
-# Time is moved by writing rows: what waits is due.
-HASTEN = "UPDATE classifier_job SET not_before = NULL WHERE not_before IS NOT NULL AND NOT parked"
+# Time is moved by writing rows: what waits is due, and no model rests.
+HASTEN = """
+UPDATE classifier_job SET not_before = NULL WHERE not_before IS NOT NULL AND NOT parked;
+UPDATE classifier_providermodel SET rests_until = clock_timestamp()
+    WHERE rests_until > clock_timestamp()
+"""
 VERDICTS = "SELECT report_id, policy_version_id, id, answer_hash FROM classifier_classification"
 STEADY_SECONDS = 0.3
 

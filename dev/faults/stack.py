@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from dev.valkey import Valkey
 
 # What a case writes, with all that refers to it. The sender and its key stay.
-TABLES = "reports_item, reports_reporteridentity, classifier_policyversion"
+TABLES = (
+    "reports_item, reports_reporteridentity, classifier_policyversion, classifier_providermodel"
+)
 
 
 class Stack:
@@ -91,7 +93,13 @@ class Stack:
         self.activate_policy(programs.STANDIN_MODEL)
 
     def activate_policy(self, model: str) -> None:
-        """Another model is another version of the policy, and it becomes the active one."""
+        """Another model is another version of the policy, and it becomes the active one.
+
+        It counts as probed: a probe's call would belong to no report.
+        """
+        from django.conf import settings  # noqa: PLC0415  after django.setup
+
+        from classifier.models import ProviderModel  # noqa: PLC0415
         from classifier.policies import (  # noqa: PLC0415  after django.setup
             FIRST_POLICY,
             load_policy,
@@ -100,6 +108,11 @@ class Stack:
 
         title, content = read_policy_file(FIRST_POLICY, model=model)
         with fresh_connection():
+            ProviderModel.objects.get_or_create(
+                base_url=settings.OPENAI_BASE_URL,
+                name=model,
+                defaults={"mode": ProviderModel.Mode.JSON_SCHEMA},
+            )
             load_policy(title=title, content=content, activate=True, actor_name="bench")
 
     def nudge(self, report_id: int) -> None:
