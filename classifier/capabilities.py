@@ -179,7 +179,7 @@ def _answers_in_form(model: ProviderModel, policy: PolicyVersion) -> bool:
     )
 
 
-def forget(*, model: ProviderModel, actor: User) -> None:
+def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> None:
     """Probe it again before the next question; what errors taught is forgotten as well."""
     with transaction.atomic():
         ProviderModel.objects.filter(pk=model.pk).update(
@@ -190,4 +190,4 @@ def forget(*, model: ProviderModel, actor: User) -> None:
             thinks=False,
             probed_at=None,
         )
-        write_audit(action="probe_wanted", of=model, actor=actor)
+        write_audit(action="probe_wanted", of=model, actor=actor, actor_name=actor_name)

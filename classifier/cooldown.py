@@ -108,14 +108,14 @@ def give_back(*, model: ProviderModel, turn: Turn) -> None:
         ProviderModel.objects.filter(pk=model.pk).update(turn_until=None)
 
 
-def ask_again_now(*, model: ProviderModel, actor: User) -> bool:
+def ask_again_now(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> bool:
     """A person ends a rest, say after topping up the account; False when it had ended."""
     with transaction.atomic():
         changed = ProviderModel.objects.filter(pk=model.pk, rests_until__isnull=False).update(
             **_AT_EASE
         )
         if changed:
-            write_audit(action="rest_ended", of=model, actor=actor)
+            write_audit(action="rest_ended", of=model, actor=actor, actor_name=actor_name)
     return bool(changed)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import regex
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from classifier import strict_json
@@ -138,9 +139,10 @@ def read_form(body: bytes) -> tuple[object, bool]:
 def least_tokens(text: str) -> int:
     """Fewer tokens than any tokenizer makes of it: half a token a word, whatever the word's length.
 
-    Bytes would prove nothing: one token may stand for a hundred blanks or dashes.
+    Bytes would prove nothing: one token may stand for a hundred blanks or dashes. A word is letters
+    with their marks, which `re` would take for borders.
     """
-    return sum(1 for _word in re.finditer(r"\w+", text)) // 2
+    return sum(1 for _word in regex.finditer(r"\w+", text)) // 2
 
 
 def _read_envelope(body: bytes) -> _Envelope:
@@ -181,7 +183,7 @@ def _thought(message: _Message) -> bool:
     return bool(
         message.reasoning_content
         or message.reasoning
-        or any(part.get("type") in {"thinking", "reasoning"} for part in parts)
+        or any(part.get("type") in ("thinking", "reasoning") for part in parts)
         or (isinstance(message.content, str) and message.content.lstrip().startswith("<think>"))
     )
 
@@ -215,7 +217,11 @@ def _read_verdict(text: str, expected: Expected) -> Verdict:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, error.rule) from None
     if isinstance(parsed, dict) and isinstance(parsed.get("category"), str):
         parsed["category"] = _known_category(parsed["category"], expected.policy)
-    shape = Verdict if expected.ref is None else ReferredVerdict
+    shape: type[Verdict] = ReferredVerdict
+    if expected.ref is None:
+        shape = Verdict
+        if isinstance(parsed, dict):
+            parsed.pop("ref", None)  # asked for in words, by a policy's unchanging text
     try:
         verdict = shape.model_validate(parsed)
     except ValidationError as error:

@@ -13,6 +13,7 @@ from classifier.reader import (
     AnswerRefusedError,
     Expected,
     UnreadableReplyError,
+    least_tokens,
     read_answer,
 )
 from classifier.tests.situations import completion, verdict_fields
@@ -265,8 +266,35 @@ def test_a_model_that_cannot_echo_is_not_asked_for_the_reference() -> None:
     without = json.dumps(judged(verdict_fields()))
 
     assert read(reply(without), ref=None).verdict.category == "none"
+    assert read(reply(said(ref="anything")), ref=None).verdict.category == "none"
     with pytest.raises(AnswerRefusedError):
-        read(reply(GOOD), ref=None)
+        read(reply(without))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See you at lunch. ",
+        "سأقتلك غداً ",
+        "مُحَمَّدٌ رَسُولٌ ",
+        "हिन्दी भाषा ",
+        "a ",
+        "ไทย ",
+        "x" * 99 + " ",
+    ],
+)
+def test_no_tokenizer_reads_fewer_tokens_than_half_the_words(text: str) -> None:
+    words = len(text.split()) * 50
+
+    assert least_tokens(text * 50) <= words // 2
+    assert least_tokens(text * 50) >= words // 4
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 9999, "-" * 9999, "\n" * 9999, "👍" * 9999, "\u200b" * 9999]
+)
+def test_what_one_token_may_swallow_proves_nothing(text: str) -> None:
+    assert least_tokens(text) == 0
 
 
 def test_no_error_holds_the_answers_text() -> None:
