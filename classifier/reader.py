@@ -183,6 +183,7 @@ def _thought(message: _Message) -> bool:
     return bool(
         message.reasoning_content
         or message.reasoning
+        # A tuple: what a server calls a type may be anything, a list too.
         or any(part.get("type") in ("thinking", "reasoning") for part in parts)
         or (isinstance(message.content, str) and message.content.lstrip().startswith("<think>"))
     )
