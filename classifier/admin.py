@@ -38,6 +38,7 @@ class ProviderModelAdmin(AnyModelAdmin):
         "mode",
         "output_limit",
         "takes_temperature",
+        "little_room",
         "probed_at",
         "thinks",
         "echoes_ref",

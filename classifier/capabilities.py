@@ -16,7 +16,7 @@ from classifier import provider
 from classifier.models import PolicyVersion, ProviderModel
 from classifier.prompt import build_prompt
 from classifier.provider import Fault, ProviderError
-from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_form
+from classifier.reader import Form, read_form
 from classifier.verdict import answer_schema
 from reports.audit import write_audit
 from reports.submission import Submission
@@ -55,11 +55,16 @@ def parameters(model: ProviderModel, *, schema: dict[str, Any], more_room: bool)
     elif model.mode == Mode.JSON_OBJECT:
         found["response_format"] = {"type": "json_object"}
     if model.output_limit != OutputLimit.NONE:
-        room = ANSWER_TOKENS + (THOUGHT_TOKENS if model.thinks or more_room else 0)
-        found[model.output_limit] = room
+        found[model.output_limit] = _room(model, more_room=more_room)
     if model.takes_temperature:
         found["temperature"] = 0
     return found
+
+
+def _room(model: ProviderModel, *, more_room: bool) -> int:
+    """Tokens that an answer may have."""
+    thoughts = (model.thinks or more_room) and not model.little_room
+    return ANSWER_TOKENS + (THOUGHT_TOKENS if thoughts else 0)
 
 
 def schema_in_prompt(model: ProviderModel, schema: dict[str, Any]) -> dict[str, Any] | None:
@@ -67,9 +72,13 @@ def schema_in_prompt(model: ProviderModel, schema: dict[str, Any]) -> dict[str, 
     return None if model.mode == Mode.JSON_SCHEMA else schema
 
 
-def learn_refused(model: ProviderModel, parameter: str) -> bool:
-    """The server would not have this parameter: never send it again. False: nothing to learn."""
+def learn_from_error(model: ProviderModel, error: ProviderError, *, more_room: bool) -> bool:
+    """How not to ask again: without a parameter, with less room. False: nothing to learn."""
+    parameter = error.parameter or ""
     lesson = _without(model, parameter)
+    if error.fault is Fault.TOO_LONG and _room(model, more_room=more_room) > ANSWER_TOKENS:
+        # A small server's limit is of prompt and answer together.
+        parameter, lesson = "room for thoughts", {"little_room": True}
     # Of two workers with the same lesson one writes it.
     before = {field: getattr(model, field) for field in lesson}
     if lesson and ProviderModel.objects.filter(pk=model.pk, **before).update(**lesson):
@@ -113,7 +122,8 @@ def learn_from_answer(model: ProviderModel, *, thought: bool, formless: bool) ->
 def probe(model: ProviderModel, policy: PolicyVersion) -> None:
     """Find out in which mode a harmless text is answered in form, and record it.
 
-    Raises `ProviderError` where the provider itself is at fault; then nothing is recorded.
+    Raises `ProviderError` or `UnreadableReplyError` where the provider itself is at fault; then
+    nothing is recorded.
     """
     for mode in _STEPS:
         model.mode = mode
@@ -126,6 +136,7 @@ def probe(model: ProviderModel, policy: PolicyVersion) -> None:
             "output_limit",
             "takes_temperature",
             "thinks",
+            "little_room",
             "probed_at",
             "formless",
         ]
@@ -136,47 +147,52 @@ def probe(model: ProviderModel, policy: PolicyVersion) -> None:
 def _answers_in_form(model: ProviderModel, policy: PolicyVersion) -> bool:
     """Does it answer in the row's mode? Parameters that it refuses on the way are dropped."""
     schema = answer_schema(policy, with_ref=model.echoes_ref)
+    form = _ask_harmless(model, policy, schema, more_room=False)
+    if form is not None and form.cut:
+        # It thinks, or talks, longer than an answer is: once more with room for that.
+        form = _ask_harmless(model, policy, schema, more_room=True)
+    if form is None:
+        return False
+    model.thinks = model.thinks or form.thought
+    # A server may take the schema and answer as it likes; an object of other keys shows that.
+    return isinstance(form.value, dict) and (
+        model.mode != Mode.JSON_SCHEMA or set(form.value) == set(schema["properties"])
+    )
+
+
+def _ask_harmless(
+    model: ProviderModel, policy: PolicyVersion, schema: dict[str, Any], *, more_room: bool
+) -> Form | None:
+    """The form of one answer; None where the server will not be asked like this at all."""
     prompt = build_prompt(
         policy=policy,
         submission=_HARMLESS,
         language="en",
         schema=schema_in_prompt(model, schema),
     )
-    room = True
     while True:
         try:
             reply = provider.ask(
                 model=policy.model,
                 system=prompt.system,
                 user=prompt.user,
-                parameters=parameters(model, schema=schema, more_room=room),
+                parameters=parameters(model, schema=schema, more_room=more_room),
             )
         except ProviderError as error:
-            if (
-                model.mode != Mode.TEXT
-                and (error.parameter == "response_format" or error.fault is Fault.REJECTED)
-                and error.parameter not in {"temperature", model.output_limit}
-            ):
-                return False
-            if error.fault is Fault.TOO_LONG and room:
-                room = False  # limits of prompt and answer together
-                continue
             lesson = _without(model, error.parameter or "")
+            if "mode" in lesson:
+                return None
+            if error.fault is Fault.TOO_LONG and more_room:
+                model.little_room = True
+                return None
             if not lesson:
+                if error.fault is Fault.REJECTED and model.mode != Mode.TEXT:
+                    return None  # it does not say what it minds; the mode is the likeliest
                 raise
             for field, value in lesson.items():
                 setattr(model, field, value)
         else:
-            break
-    try:
-        found, thought = read_form(reply.body)
-    except (AnswerRefusedError, UnreadableReplyError):
-        return False
-    model.thinks = model.thinks or thought
-    # A server may take the schema and answer as it likes; an object of other keys shows that.
-    return isinstance(found, dict) and (
-        model.mode != Mode.JSON_SCHEMA or set(found) == set(schema["properties"])
-    )
+            return read_form(reply.body)
 
 
 def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> None:
@@ -188,6 +204,7 @@ def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str =
             output_limit=OutputLimit.MAX_COMPLETION_TOKENS,
             takes_temperature=True,
             thinks=False,
+            little_room=False,
             probed_at=None,
         )
         write_audit(action="probe_wanted", of=model, actor=actor, actor_name=actor_name)

@@ -38,7 +38,13 @@ RESTS_AT_ONCE = frozenset(
     }
 )
 # These may be the report's own doing; in a row they are the provider's.
-RESTS_IN_A_ROW = frozenset({WaitingReason.PROVIDER_UNAVAILABLE, WaitingReason.PROVIDER_TIMEOUT})
+RESTS_IN_A_ROW = frozenset(
+    {
+        WaitingReason.PROVIDER_UNAVAILABLE,
+        WaitingReason.PROVIDER_TIMEOUT,
+        WaitingReason.PROVIDER_REJECTED,
+    }
+)
 
 
 @dataclass(frozen=True)

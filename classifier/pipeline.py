@@ -9,7 +9,7 @@ from django.db import connection
 from classifier import cooldown, provider, rules
 from classifier.capabilities import (
     learn_from_answer,
-    learn_refused,
+    learn_from_error,
     parameters,
     probe,
     schema_in_prompt,
@@ -84,13 +84,14 @@ def _known_model(policy: PolicyVersion) -> ProviderModel:
         connection.close()
         try:
             probe(model, policy)
-        except provider.ProviderError as error:
+        except (provider.ProviderError, UnreadableReplyError) as error:
             log.warning("model %s cannot be probed: %s", model.name, error)
+            fault = getattr(error, "fault", WaitingReason.PROVIDER_UNAVAILABLE)
             cooldown.note_fault(
                 model=model,
                 turn=turn,
-                reason=WaitingReason(error.fault),
-                retry_after=error.retry_after,
+                reason=WaitingReason(fault),
+                retry_after=getattr(error, "retry_after", None),
             )
         except BaseException:
             cooldown.give_back(model=model, turn=turn)
@@ -108,7 +109,7 @@ def _ask(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outcome:
         return _ask_and_record(claimed, model, turn)
     except provider.ProviderError as error:
         log.warning("report %s: %s", claimed.report_id, error)
-        if error.parameter and learn_refused(model, error.parameter):
+        if learn_from_error(model, error, more_room=_more_room(claimed)):
             cooldown.note_answer(model=model, turn=turn)
             hold_back(claimed=claimed, reason=WaitingReason.PROBING, seconds=0)
             return Outcome.HELD_BACK
@@ -149,9 +150,7 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outco
         model=policy.model,
         system=prompt.system,
         user=prompt.user,
-        parameters=parameters(
-            model, schema=schema, more_room=claimed.reason == WaitingReason.ANSWER_CUT
-        ),
+        parameters=parameters(model, schema=schema, more_room=_more_room(claimed)),
     )
     hit(Point.TASK_AFTER_MODEL)
     answer = read_answer(
@@ -160,7 +159,8 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outco
             policy=policy,
             names={policy.model, *settings.MODEL_ALIASES.get(policy.model, ())},
             ref=prompt.ref if model.echoes_ref else None,
-            least_tokens=least_tokens(prompt.system) + least_tokens(prompt.user),
+            # Some servers do not count what they had cached, which is the policy.
+            least_tokens=least_tokens(prompt.user),
             texts=[message.text for message in submission.reported_messages()],
             thinks=model.thinks,
         ),
@@ -187,6 +187,11 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outco
         log.info("report %s: a second answer was dropped, the first stands", claimed.report_id)
         return Outcome.DUPLICATE
     return Outcome.RECORDED
+
+
+def _more_room(claimed: Claimed) -> bool:
+    """The last answer was cut: this one gets more room."""
+    return claimed.reason == WaitingReason.ANSWER_CUT
 
 
 def _fault(

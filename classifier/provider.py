@@ -20,6 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from classifier.server_errors import (
+    QUOTA,
+    TOO_LONG,
+    TOO_LONG_WORDS,
+    codes_of,
+    error_object,
+    filtered,
+    one_word,
+)
+
 if TYPE_CHECKING:
     import openai
 
@@ -103,7 +113,7 @@ def ask(*, model: str, system: str, user: str, parameters: Mapping[str, Any]) ->
         ):
             body = b"".join(response.iter_bytes())
     except openai.APIStatusError as error:
-        raise _from_status(error, parameters) from None
+        raise _from_status(error, parameters, user) from None
     except (openai.OpenAIError, httpx2.HTTPError, JSONDecodeError, UnicodeDecodeError) as error:
         raise _from_transport(error) from None
     return Reply(body=body, seconds=time.monotonic() - started)
@@ -145,7 +155,9 @@ def _client() -> "openai.OpenAI":
             # The SDK would send these headers along to any server, and offers no way to refuse.
             os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
             omit = openai.Omit()
-            limits = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
+            # A connection a call: what a server sends behind its answer would wait on a kept one and
+            # be read as the answer to the next report.
+            limits = httpx2.Limits(max_connections=64, max_keepalive_connections=0)
             _clients[owner] = openai.OpenAI(
                 api_key=settings.OPENAI_API_KEY,
                 base_url=settings.OPENAI_BASE_URL,
@@ -176,34 +188,18 @@ def _from_transport(error: Exception) -> ProviderError:
     return ProviderError(Fault.UNAVAILABLE, code=code or type(error).__name__)
 
 
-# Codes that servers give; what they mean differs less than their statuses do.
-_QUOTA = {
-    "insufficient_quota",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "insufficient_credits",
-}
-_FILTERED = {
-    "content_filter",
-    "ResponsibleAIPolicyViolation",
-    "content_policy_violation",
-    "data_inspection_failed",
-}
-_TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
-# vLLM and others say it in words only.
-_TOO_LONG_WORDS = re.compile(r"(?:maximum|max) (?:model )?(?:context|input) length|context window")
-
-
-def _from_status(error: "openai.APIStatusError", parameters: Mapping[str, Any]) -> ProviderError:
+def _from_status(
+    error: "openai.APIStatusError", parameters: Mapping[str, Any], user: str
+) -> ProviderError:
     """The fault behind an HTTP status, by the body's codes first where they tell more."""
-    status, body = error.status_code, _error_object(error.body)
-    codes = _codes(body)
+    status, body = error.status_code, error_object(error.body)
+    codes = codes_of(body)
     parameter = None
-    if codes & _QUOTA or status == 402:
+    if codes & QUOTA or status == 402:
         fault = Fault.QUOTA
-    elif codes & _FILTERED or (status == 403 and "flagged_input" in str(body.get("metadata"))):
+    elif filtered(body):
         fault = Fault.CONTENT_FILTERED
-    elif codes & _TOO_LONG or status == 413:
+    elif codes & TOO_LONG or status == 413:
         fault = Fault.TOO_LONG
     elif "json_validate_failed" in codes:  # the server's own check of the model's answer
         fault = Fault.ANSWER_INVALID
@@ -211,10 +207,10 @@ def _from_status(error: "openai.APIStatusError", parameters: Mapping[str, Any]) 
         fault = Fault.RATE_LIMITED
     elif status in {401, 403}:
         fault = Fault.CREDENTIALS
-    elif status == 400 and _TOO_LONG_WORDS.search(str(body.get("message")).lower()):
+    elif status == 400 and TOO_LONG_WORDS.search(str(body.get("message")).lower()):
         fault = Fault.TOO_LONG
     else:
-        parameter = _blamed(error, parameters)
+        parameter = _blamed(error, parameters, user)
         if parameter is None and (status == 404 or "model_not_found" in codes):
             fault = Fault.UNKNOWN_MODEL
         elif status in {408, 409, 425} or status >= 500:
@@ -226,41 +222,24 @@ def _from_status(error: "openai.APIStatusError", parameters: Mapping[str, Any]) 
         status=status,
         code=min(codes, default=None),
         parameter=parameter,
-        request_id=_word(error.request_id),
+        request_id=one_word(error.request_id),
         retry_after=_retry_after(error.response.headers),
     )
 
 
-def _error_object(body: object) -> Mapping[str, Any]:
-    """The body's `error` object, or the body itself where a server sends its fields bare."""
-    outer = body if isinstance(body, Mapping) else {}
-    inner = outer.get("error", outer)
-    return inner if isinstance(inner, Mapping) else {}
+def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any], user: str) -> str | None:
+    """The parameter of ours that the server would not have: named as such, or in its words.
 
-
-def _codes(body: Mapping[str, Any]) -> set[str]:
-    """The words in `code`, `type` and the inner error's `code`; the message may quote the text."""
-    inner = body.get("innererror")
-    values = [body.get("code"), body.get("type")]
-    values.append(inner.get("code") if isinstance(inner, Mapping) else None)
-    return {word for value in values if (word := _word(value))}
-
-
-def _word(value: object) -> str | None:
-    """The value where it is one short word: nothing else of a reply is ever logged."""
-    found = isinstance(value, str) and re.fullmatch(r"[\w.:-]{1,64}", value, re.ASCII)
-    return value if found and isinstance(value, str) else None
-
-
-def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any]) -> str | None:
-    """The parameter of ours that the server would not have: named as such, or in its words."""
+    Its words may quote the evidence, so a name that stands there proves nothing.
+    """
     if error.status_code not in {400, 404, 422, 500, 501}:
         return None
-    named = str(_error_object(error.body).get("param") or "").partition(".")[0]
+    named = str(error_object(error.body).get("param") or "").partition(".")[0]
     if named in parameters:
         return named
     words = json.dumps(error.body) if isinstance(error.body, (Mapping, list)) else str(error.body)
-    return next((name for name in parameters if re.search(rf"\b{name}\b", words)), None)
+    mentioned = (name for name in parameters if re.search(rf"\b{name}\b", words))
+    return next((name for name in mentioned if name not in user), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

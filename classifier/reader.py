@@ -16,13 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from classifier import strict_json
 from classifier.models import PolicyVersion, WaitingReason
+from classifier.server_errors import ends_filtered, error_object, filtered
 from classifier.strict_json import StrictJSONError
 from classifier.verdict import ReferredVerdict, Verdict
 from reports.foreign_text import unname_controls
 
 MAX_CONTENT_CHARACTERS = 200_000
 # Details of a refusal that tell that the answer's form was wrong, whatever it said.
-FORMLESS = frozenset({"not_json", "empty"})
+FORMLESS = frozenset({"not_json", "empty", "blanks"})
 
 
 class AnswerRefusedError(Exception):
@@ -65,6 +66,15 @@ class Answer:
     prompt_tokens: int | None
     completion_tokens: int | None
     thought: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a model answers, whatever it says. `value` is its JSON, None where that is none."""
+
+    value: object
+    thought: bool
+    cut: bool
 
 
 class _Lax(BaseModel):
@@ -122,18 +132,21 @@ def read_answer(body: bytes, expected: Expected) -> Answer:
     )
 
 
-def read_form(body: bytes) -> tuple[object, bool]:
-    """The JSON value of an answer to a harmless text, and whether the model thought aloud.
+def read_form(body: bytes) -> Form:
+    """The form of an answer to a harmless text; raises `UnreadableReplyError`.
 
     Not for reports: it takes a thought whose opening tag is missing from anybody.
     """
-    message = _read_envelope(body).choices[0].message
-    text = _text(message.content, thinks=True)
+    choice = _read_envelope(body).choices[0]
     try:
-        found = strict_json.loads(text)
-    except StrictJSONError as error:
-        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, error.rule) from None
-    return found, _thought(message) or "</think>" in str(message.content)
+        value = strict_json.loads(_text(choice.message.content, thinks=True))
+    except (StrictJSONError, AnswerRefusedError):
+        value = None
+    return Form(
+        value=value,
+        thought=_thought(choice.message) or "</think>" in str(choice.message.content),
+        cut=choice.finish_reason == "length",
+    )
 
 
 def least_tokens(text: str) -> int:
@@ -148,6 +161,11 @@ def least_tokens(text: str) -> int:
 def _read_envelope(body: bytes) -> _Envelope:
     try:
         document = strict_json.loads(body.decode("utf-8").removeprefix("\ufeff"))
+        if isinstance(document, dict) and "choices" not in document:
+            # Some servers send their errors with a status of 200.
+            if filtered(error_object(document)):
+                raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "error_object")
+            raise UnreadableReplyError("no_choices")
         envelope = _Envelope.model_validate(document)
     except StrictJSONError as error:
         raise UnreadableReplyError(error.rule) from None
@@ -163,19 +181,32 @@ def _check_envelope(envelope: _Envelope, expected: Expected) -> None:
     choice = envelope.choices[0]
     if choice.message.refusal or choice.finish_reason == "refusal":
         raise AnswerRefusedError(WaitingReason.MODEL_REFUSED, "refusal")
-    if choice.finish_reason == "content_filter":
+    if ends_filtered(choice.finish_reason or ""):
         raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "finish_reason")
     if envelope.model not in expected.names:
         # Named for whoever configures an alias; a model's name is no content.
         served = envelope.model if re.fullmatch(r"[\w./:@-]{1,120}", envelope.model or "") else "?"
         raise AnswerRefusedError(WaitingReason.WRONG_MODEL, f"{served} answered")
     if choice.finish_reason == "length":
-        raise AnswerRefusedError(WaitingReason.ANSWER_CUT, "finish_reason")
-    if choice.finish_reason != "stop":
+        detail = "blanks" if _runs_blank(choice.message.content) else "finish_reason"
+        raise AnswerRefusedError(WaitingReason.ANSWER_CUT, detail)
+    if choice.finish_reason not in _ENDED:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "finish_reason")
     tokens = envelope.usage.prompt_tokens if envelope.usage else None
     if tokens is not None and tokens < expected.least_tokens:
         raise AnswerRefusedError(WaitingReason.INPUT_TRUNCATED, "prompt_tokens")
+
+
+# How servers call an answer that came to its end.
+_ENDED = frozenset({"stop", "eos", "end_turn"})
+# Blanks to the limit: a grammar that lets white space through does that to some models.
+_BLANKS = 200
+
+
+def _runs_blank(content: object) -> bool:
+    return isinstance(content, str) and (
+        not content.strip() or len(content) - len(content.rstrip()) >= _BLANKS
+    )
 
 
 def _thought(message: _Message) -> bool:

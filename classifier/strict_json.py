@@ -39,8 +39,9 @@ def loads(text: str) -> Any:
         raise StrictJSONError("not_json") from None
 
 
-# A string, to be passed over whatever it holds, or one bracket. Possessive: it never looks back.
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[\[{]|[\]}]', re.DOTALL)
+# A string, to be passed over whatever it holds, or one bracket. Possessive: it never looks back. One
+# that never closes reaches to the end, a last escape included, so that no quote in it is tried anew.
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 def _depth(text: str) -> int:

@@ -85,6 +85,9 @@ class DeadlineTransport(httpx2.HTTPTransport):
                 ],
                 extensions=response.extensions,
             )
+        if is_error:
+            # The SDK decodes it by the charset that the server names, and some name none there is.
+            response.headers["content-type"] = "text/plain; charset=utf-8"
         stream: Any = response.stream
         response.stream = _Capped(stream, is_error=is_error)
         return response

@@ -322,7 +322,9 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
     "loggers": {
+        # At DEBUG they tell headers, and a server may echo anything there.
         "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
     },
 }

@@ -73,6 +73,7 @@ class ProviderModel(models.Model):
     )
     takes_temperature = models.BooleanField(_("takes a temperature"), default=True)
     thinks = models.BooleanField(_("thinks aloud"), default=False)
+    little_room = models.BooleanField(_("has no room for thoughts"), default=False)
     echoes_ref = models.BooleanField(
         _("echoes the reference"),
         default=True,

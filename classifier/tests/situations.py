@@ -80,6 +80,17 @@ def end_rest() -> None:
         )
 
 
+def rest_left(model: ProviderModel) -> float:
+    """Seconds until the model may be asked again, by the database's clock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT extract(epoch FROM rests_until - clock_timestamp())::float"
+            " FROM classifier_providermodel WHERE id = %s",
+            [model.pk],
+        )
+        return float(cursor.fetchone()[0])
+
+
 def know_model(base_url: str, **fields: Any) -> ProviderModel:
     """The row of the stand-in's model at this address, as after a probe."""
     row = {"name": "stand-in-not-a-model", "mode": ProviderModel.Mode.JSON_SCHEMA, **fields}

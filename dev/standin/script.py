@@ -15,13 +15,13 @@ afterwards the stand-in answers by its manners again (see `manners`; without any
 | redirect | location, status=307, headers={} | no body, and this Location |
 | delay | seconds | the normal answer, later |
 | hang | seconds | nothing; the connection closes after that time |
-| drip | seconds, interval | blank lines for that time, then the normal answer |
+| drip | seconds, interval, status=200 | blank lines for that time, then the normal answer |
 | drip_headers | seconds, interval | a header byte every interval, then the normal answer |
 | cut | | half of the normal body, then the connection closes |
 | drop_after_answer | | the normal answer, then the connection closes without notice |
 | close | | the connection closes without a byte |
 | reset | | the connection is reset (RST) without a byte |
-| raw | base64 | these bytes in place of an HTTP answer, then the connection closes |
+| raw | base64, answer=false | these bytes in place of an HTTP answer, then the connection closes |
 | gzip | megabytes | the normal answer after so many MB of white space, compressed, whatever was accepted |
 | flood | megabytes | so many MB of white space, uncompressed and chunked, until the client goes |
 | swap | seconds | the normal answer of another call that takes a swap within that time; alone: its own |
@@ -39,6 +39,7 @@ afterwards the stand-in answers by its manners again (see `manners`; without any
 An edit drops keys of the verdict, sets some, and then replaces parts of its JSON text; where there
 are replacements and none is found it is a 400 with the code `nothing_to_edit`, for the test would
 pass on the normal verdict. Chunks are a list as content: a thought, then the text in two.
+A raw step with `answer` sends the normal answer's body behind its bytes, which are then its headers.
 In the `fields` of message, choice and envelope "$verdict" stands for the verdict's JSON text and
 "$ref" for its ref, also as a part of a longer text.
 Every kind may carry `after_seconds`: the same, that much later.

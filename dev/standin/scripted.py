@@ -56,7 +56,7 @@ def _answer_without_verdict(step: dict[str, Any]) -> Answer | None:
     if kind in _WIRE_ONLY:
         return Answer(200, b"", dict(_JSON), **_wire(step))
     match kind:
-        case "raw":
+        case "raw" if not step.get("answer", False):
             return Answer(200, base64.b64decode(step["base64"]), {}, "raw")
         case "redirect":
             location = {"Location": _latin(step["location"])}
@@ -115,7 +115,11 @@ def _changed_answer(
     answer = json_answer(200, whole)
     if kind == "gzip":
         return _packed(answer, step["megabytes"])
-    return answer._replace(**_wire(step)) if kind in _WIRE_WITH_ANSWER else answer
+    if kind == "raw":
+        return answer._replace(manner=kind, body=base64.b64decode(step["base64"]) + answer.body)
+    if kind in _WIRE_WITH_ANSWER:
+        return answer._replace(status=step.get("status", 200), **_wire(step))
+    return answer
 
 
 def _wire(step: dict[str, Any]) -> dict[str, Any]:

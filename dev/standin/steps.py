@@ -35,7 +35,7 @@ _KINDS = {
     "drop_after_answer": _Kind(),
     "close": _Kind((), ()),
     "reset": _Kind((), ()),
-    "raw": _Kind(("base64",), ()),
+    "raw": _Kind(("base64",), ("answer",)),
     "gzip": _Kind(("megabytes",), ()),
     "flood": _Kind(("megabytes",), ()),
     "swap": _Kind(("seconds",), ()),
@@ -98,6 +98,7 @@ _Check = tuple[Callable[[Any], bool], str]
 _SECONDS: _Check = (_is_seconds, f"a number of seconds from 0 to {MAX_SECONDS}")
 _TEXT: _Check = (lambda value: isinstance(value, str), "a text")
 _OBJECT: _Check = (lambda value: isinstance(value, dict), "an object")
+_BOOLEAN: _Check = (lambda value: isinstance(value, bool), "true or false")
 _BASE64: _Check = (_is_base64, "a text in base64")
 _TEXTS: _Check = (is_texts, "a list of texts")
 
@@ -117,7 +118,8 @@ _FIELDS: dict[str, _Check] = {
     "base64": _BASE64,
     "before": _TEXT,
     "after": _TEXT,
-    "parts": (lambda value: isinstance(value, bool), "true or false"),
+    "answer": _BOOLEAN,
+    "parts": _BOOLEAN,
     "replace": (_is_replacements, "a list of pairs of texts, the first of each not empty"),
     "drop": _TEXTS,
     "without": _TEXTS,

@@ -39,6 +39,20 @@ def test_raw_bytes_come_in_place_of_an_http_answer(standin: Standin) -> None:
     assert (call["status"], call["answered"] is not None) == (None, True)
 
 
+def test_raw_headers_may_stand_before_the_normal_answers_body(standin: Standin) -> None:
+    head = b"HTTP/1.0 200 OK\r\nX-Odd: 1\r\n\r\n"
+    standin.script({"kind": "raw", "base64": base64.b64encode(head).decode(), "answer": True})
+    answer = exchange(standin, BODY)
+    assert answer.startswith(head)
+    assert verdict_of(json.loads(split(answer)[1]))["ref"] == "r-17"
+
+
+def test_an_error_may_drip(standin: Standin) -> None:
+    standin.script({"kind": "drip", "seconds": 0.05, "interval": 0.01, "status": 503})
+    status, raw, _ = post(standin, BODY)
+    assert (status, raw[:2]) == (503, b"\n\n")
+
+
 def test_close_reads_the_request_and_ends_without_a_byte(standin: Standin) -> None:
     standin.script({"kind": "close"})
     assert exchange(standin, BODY) == b""

@@ -1,0 +1,376 @@
+"""Leaving a model alone: one rest for all workers, and one call that finds out when it is over."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import F, Value
+from django.db.models.functions import Now
+from pytest_django import Settings
+
+from classifier import cooldown
+from classifier.cooldown import (
+    CALLS_A_PROBE,
+    FAULTS_UNTIL_REST,
+    FIRST_REST_SECONDS,
+    LONGEST_REST_SECONDS,
+    LOOK_AGAIN_SECONDS,
+    Turn,
+    ask_again_now,
+    note_answer,
+    note_fault,
+    take_turn,
+)
+from classifier.models import ProviderModel, WaitingReason
+from classifier.pipeline import Outcome, classify_report
+from classifier.sweep import sweep_once
+from classifier.tests.situations import (
+    at_once,
+    empty_queue,
+    end_rest,
+    end_wait,
+    job_of,
+    know_model,
+    make_many,
+    queued,
+    rest_left,
+    seconds_until_due,
+    send_text,
+)
+from dev.standin.client import Standin
+from reports.models import AuditEntry
+from reports.nudge import Lane
+from reports.tests.sending import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Reason = WaitingReason
+# What `take_turn` gives while the model is at ease.
+FREE = Turn(granted=True)
+# Jitter goes upward by a fifth; the rest is the time that a test takes.
+MOST = 1.2
+
+
+@pytest.fixture
+def model() -> ProviderModel:
+    return know_model("http://127.0.0.1:9/v1")
+
+
+def fresh(model: ProviderModel) -> ProviderModel:
+    return ProviderModel.objects.get(pk=model.pk)
+
+
+def fail(
+    model: ProviderModel,
+    reason: WaitingReason = Reason.PROVIDER_UNAVAILABLE,
+    *,
+    turn: Turn = FREE,
+    retry_after: float | None = None,
+) -> float | None:
+    return note_fault(model=fresh(model), turn=turn, reason=reason, retry_after=retry_after)
+
+
+def put_to_rest(model: ProviderModel) -> None:
+    assert fail(model, Reason.PROVIDER_QUOTA) is not None
+
+
+def turn_at_the_end_of_the_rest(model: ProviderModel) -> Turn:
+    end_rest()
+    turn = take_turn(fresh(model))
+    assert turn.holds
+    return turn
+
+
+def is_at_ease(model: ProviderModel) -> bool:
+    row = fresh(model)
+    rest = (row.rests, row.rest_reason, row.rests_since, row.rests_until, row.turn_until)
+    return rest == (0, "", None, None, None)
+
+
+# --- When a rest begins
+
+
+@pytest.mark.parametrize("reason", sorted(cooldown.RESTS_AT_ONCE))
+def test_a_fault_that_every_report_would_meet_begins_a_rest_at_once(
+    reason: WaitingReason, model: ProviderModel
+) -> None:
+    rest = fail(model, reason)
+
+    assert rest is not None
+    assert FIRST_REST_SECONDS - 1 < rest <= FIRST_REST_SECONDS * MOST
+    assert (fresh(model).rest_reason, fresh(model).rests) == (reason, 1)
+    turn = take_turn(fresh(model))
+    assert (turn.granted, turn.holds) == (False, False)
+    assert rest - 1 < turn.wait <= rest
+
+
+@pytest.mark.parametrize("reason", sorted(cooldown.RESTS_IN_A_ROW))
+def test_other_faults_begin_a_rest_when_five_came_in_a_row(
+    reason: WaitingReason, model: ProviderModel
+) -> None:
+    rests = [fail(model, reason) for _fault in range(FAULTS_UNTIL_REST)]
+
+    assert rests[:-1] == [None] * (FAULTS_UNTIL_REST - 1)
+    assert rests[-1] is not None
+    assert fresh(model).rest_reason == reason
+
+
+def test_faults_with_an_answer_between_them_are_not_in_a_row(model: ProviderModel) -> None:
+    for _round in range(3):
+        for _fault in range(FAULTS_UNTIL_REST - 1):
+            assert fail(model) is None
+        note_answer(model=fresh(model), turn=FREE)
+
+    assert is_at_ease(model)
+    assert fresh(model).faults == 0
+
+
+def test_a_wish_to_wait_begins_a_rest_whatever_the_fault(model: ProviderModel) -> None:
+    rest = fail(model, retry_after=7)
+
+    assert rest is not None
+    assert 6.5 < rest <= 7
+
+
+def test_of_several_wishes_to_wait_the_latest_time_counts(model: ProviderModel) -> None:
+    for asked, left in ((7, 7), (3, 7), (30, 30), (1, 30)):
+        rest = fail(model, Reason.PROVIDER_RATE_LIMITED, retry_after=asked)
+
+        assert rest is not None
+        assert left - 1 < rest <= left
+
+    assert fresh(model).rests == 1
+
+
+def test_another_model_goes_on_being_asked(model: ProviderModel) -> None:
+    other = know_model(model.base_url, name="another-model")
+
+    put_to_rest(model)
+
+    assert take_turn(fresh(other)) == FREE
+
+
+# --- How it grows
+
+
+def test_a_rest_doubles_with_every_turn_that_found_nothing_up_to_its_bound(
+    model: ProviderModel,
+) -> None:
+    put_to_rest(model)
+    expected = FIRST_REST_SECONDS
+    for _turn in range(9):
+        expected = min(expected * 2, LONGEST_REST_SECONDS)
+        rest = fail(model, turn=turn_at_the_end_of_the_rest(model))
+
+        assert rest is not None
+        assert expected - 1 < rest <= expected * MOST
+
+    assert expected == LONGEST_REST_SECONDS
+
+
+def test_eight_calls_that_fail_at_the_same_moment_are_one_rest(model: ProviderModel) -> None:
+    rests = at_once([lambda: fail(model, Reason.PROVIDER_CREDENTIALS)] * 8)
+
+    assert all(rest is not None and rest <= FIRST_REST_SECONDS * MOST for rest in rests)
+    assert fresh(model).rests == 1
+    assert fresh(model).faults == 8
+
+
+def test_late_failures_of_old_calls_do_not_make_the_rest_grow(model: ProviderModel) -> None:
+    put_to_rest(model)
+    fail(model, turn=turn_at_the_end_of_the_rest(model))
+
+    for _old_call in range(7):
+        fail(model, Reason.PROVIDER_QUOTA)
+
+    assert fresh(model).rests == 2
+    assert rest_left(model) <= 2 * FIRST_REST_SECONDS * MOST
+
+
+# --- Who finds out
+
+
+@pytest.mark.parametrize("mode", ["json_schema", ""], ids=["after a rest", "not yet probed"])
+def test_of_sixteen_one_gets_the_turn(mode: str, model: ProviderModel) -> None:
+    put_to_rest(model)
+    end_rest()
+    ProviderModel.objects.update(mode=mode)
+
+    turns = at_once([lambda: take_turn(fresh(model))] * 16)
+
+    assert sorted(turn.granted for turn in turns) == [False] * 15 + [True]
+    assert [turn.holds for turn in turns] == [turn.granted for turn in turns]
+    assert {turn.wait for turn in turns if not turn.granted} == {LOOK_AGAIN_SECONDS}
+
+
+@pytest.mark.parametrize(("mode", "calls"), [("json_schema", 1), ("", CALLS_A_PROBE)])
+def test_a_turn_outlives_its_calls_and_ends_by_itself_when_its_holder_died(
+    mode: str, calls: int, model: ProviderModel, settings: Settings
+) -> None:
+    settings.MODEL_DEADLINE_SECONDS = 60.0
+    put_to_rest(model)
+    ProviderModel.objects.update(mode=mode)
+    turn_at_the_end_of_the_rest(model)
+    assert not take_turn(fresh(model)).granted
+
+    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(60.0 * calls))
+    assert not take_turn(fresh(model)).granted
+
+    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(3))
+    assert take_turn(fresh(model)).holds
+
+
+def in_seconds(seconds: float) -> Value:
+    return Value(timedelta(seconds=seconds))
+
+
+def test_a_turn_that_was_given_back_is_anothers(model: ProviderModel) -> None:
+    put_to_rest(model)
+    turn = turn_at_the_end_of_the_rest(model)
+
+    cooldown.give_back(model=fresh(model), turn=turn)
+
+    assert take_turn(fresh(model)).holds
+
+
+def test_while_one_finds_out_no_other_is_let_through_by_a_fault_of_an_old_call(
+    model: ProviderModel,
+) -> None:
+    put_to_rest(model)
+    turn_at_the_end_of_the_rest(model)
+
+    fail(model, Reason.PROVIDER_TIMEOUT)
+
+    end_rest()
+    assert not take_turn(fresh(model)).granted
+
+
+# --- How it ends
+
+
+def test_an_answer_ends_the_rest(model: ProviderModel) -> None:
+    put_to_rest(model)
+
+    note_answer(model=fresh(model), turn=turn_at_the_end_of_the_rest(model))
+
+    assert is_at_ease(model)
+    assert take_turn(fresh(model)) == FREE
+    assert fail(model, Reason.PROVIDER_QUOTA) is not None
+    assert fresh(model).rests == 1
+
+
+def test_a_late_answer_from_before_the_rest_does_not_end_it(model: ProviderModel) -> None:
+    asked_before = fresh(model)
+    turn = take_turn(asked_before)
+    put_to_rest(model)
+
+    note_answer(model=asked_before, turn=turn)
+    note_answer(model=fresh(model), turn=turn)
+
+    assert rest_left(model) > FIRST_REST_SECONDS - 1
+    assert not take_turn(fresh(model)).granted
+
+
+def test_a_person_ends_a_rest_once_and_it_is_written_down(model: ProviderModel) -> None:
+    operator = User.objects.create_user("operator")
+    put_to_rest(model)
+
+    assert ask_again_now(model=model, actor=operator)
+    assert not ask_again_now(model=model, actor=operator)
+
+    assert is_at_ease(model)
+    entry = AuditEntry.objects.get(action="rest_ended")
+    assert entry.actor == operator
+
+
+def test_of_four_people_who_end_a_rest_at_once_one_did(model: ProviderModel) -> None:
+    operator = User.objects.create_user("operator")
+    put_to_rest(model)
+
+    ended = at_once([lambda: ask_again_now(model=model, actor=operator)] * 4)
+
+    assert sorted(ended) == [False, False, False, True]
+    assert AuditEntry.objects.filter(action="rest_ended").count() == 1
+
+
+# --- What it does to reports
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_report_that_comes_during_a_rest_is_held_back_unasked_and_spends_no_attempt(
+    model: ProviderModel, standin: Standin, client_of_sender: Client
+) -> None:
+    resting = ProviderModel.objects.get(base_url=standin.base_url)
+    fail(resting, Reason.PROVIDER_QUOTA, retry_after=40)
+    report = send_text(client_of_sender)
+    assert model.pk != resting.pk
+
+    for _nudge in range(5):
+        assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.HELD_BACK
+        end_wait(report)
+
+    job = job_of(report)
+    assert (job.reason, job.attempts, job.faults, job.parked) == ("provider_quota", 0, 0, False)
+    assert standin.calls() == []
+    end_rest()
+    assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.RECORDED
+    assert is_at_ease(resting)
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize("asked", [40, 1.2])
+def test_a_report_that_comes_during_a_rest_is_due_when_the_rest_is_over(
+    asked: float, standin: Standin, client_of_sender: Client
+) -> None:
+    """Not later: the most urgent one is to be asked first, and it may have come last."""
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    fail(model, Reason.PROVIDER_RATE_LIMITED, retry_after=asked)
+    report = send_text(client_of_sender)
+
+    classify_report(report_id=report.pk, lane=Lane.LIVE)
+
+    assert abs(seconds_until_due(report) - rest_left(model)) < 0.2
+
+
+@pytest.mark.usefixtures("policy")
+def test_the_sweep_nudges_nobody_during_a_rest_one_after_it_and_all_once_it_is_at_ease(
+    standin: Standin,
+) -> None:
+    empty_queue()
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    make_many("chat-app", 5)
+    put_to_rest(model)
+
+    assert sweep_once().nudged == 0
+
+    end_rest()
+    assert [sweep_once().nudged for _tick in range(3)] == [1, 0, 0]
+    (finds_out,) = queued()
+
+    assert classify_report(report_id=finds_out, lane=Lane.LIVE) is Outcome.RECORDED
+    assert sweep_once().nudged == 4
+    empty_queue()
+
+
+@pytest.mark.usefixtures("policy")
+def test_sixteen_reports_after_a_rest_cost_one_call_until_it_was_answered(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    reports = [send_text(client_of_sender) for _report in range(16)]
+    put_to_rest(model)
+    end_rest()
+    standin.script({"kind": "error", "status": 503, "after_seconds": 0.5}, times=None)
+    done = threading.Barrier(16)
+
+    def nudge(pk: int) -> Outcome:
+        done.wait(10)
+        return classify_report(report_id=pk, lane=Lane.LIVE)
+
+    outcomes = at_once([lambda pk=report.pk: nudge(pk) for report in reports])  # type: ignore[misc]
+
+    assert sorted(outcomes) == [Outcome.HELD_BACK] * 15 + [Outcome.PUT_OFF]
+    assert len(standin.calls()) == 1
+    assert fresh(model).rests == 2
+    assert ProviderModel.objects.filter(pk=model.pk, rests_until__gt=Now()).exists()
