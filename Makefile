@@ -17,7 +17,7 @@ PRODUCTION = env ENVIRONMENT=production SECRET_KEY=$(SECRET) EVIDENCE_KEY=$(SECR
 DEVELOPMENT = env ENVIRONMENT=development DATABASE_URL='$(NOWHERE)'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser-test faults faults-mutations messages screenshots lock clean
+.PHONY: help demo test check browser-test faults faults-mutations interop fuzz misbehave messages screenshots lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
@@ -59,6 +59,15 @@ faults: .venv/.installed ## kill and break everything, check that nothing is los
 faults-mutations: .venv/.installed ## show that the faults turn red when a protection is gone
 	@exec $(PY) -m dev.faults.mutations
 
+interop: .venv/.installed ## the client against servers we did not write (OPENAI_BASE_URL, MODEL: yours)
+	@exec $(PY) -m dev.interop
+
+fuzz: .venv/.installed ## mutated replies through the reader, against a strict reading (SEED, COUNT)
+	@exec $(PY) -m dev.fuzz $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+
+misbehave: .venv/.installed ## 10,000 calls to a server that misbehaves: memory, slots (SEED, CALLS)
+	@exec $(PY) -m dev.misbehave $(if $(SEED),--seed $(SEED)) $(if $(CALLS),--calls $(CALLS))
+
 messages: .venv/.installed-dev ## bring the Arabic catalogue up to date and compile it (needs gettext)
 	$(DEVELOPMENT) $(PY) manage.py makemessages -l ar --no-location --no-wrap \
 		-i '.venv*' -i dev -i '*/tests/*' -i .local
@@ -70,6 +79,7 @@ screenshots: .venv/.installed-dev ## pictures of the pages into docs/screenshots
 lock: .venv-lock/.created ## write requirements*.txt anew (UPGRADE=1: with newer versions)
 	$(COMPILE) -o requirements.txt requirements.in
 	$(COMPILE) -o requirements-dev.txt requirements-dev.in
+	$(COMPILE) --no-deps -o dev/interop/requirements.txt dev/interop/requirements.in
 
 clean: ## delete .venv, the demo's data in .local, and caches
 	@if [ -e .local/lock ]; then "$(PYTHON)" -c \

@@ -70,7 +70,8 @@ def take_turn(model: ProviderModel) -> Turn:
             return Turn(granted=True, holds=True)
         cursor.execute(_LEFT, [model.pk])
         (left,) = cursor.fetchone()
-    return Turn(granted=False, wait=max(left, LOOK_AGAIN_SECONDS))
+    # As long as the rest and no longer: when it ends the most urgent report is to be due.
+    return Turn(granted=False, wait=left or LOOK_AGAIN_SECONDS)
 
 
 def note_fault(

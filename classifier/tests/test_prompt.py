@@ -1,16 +1,29 @@
 """The prompt: the policy first and byte-identical, the evidence last, nobody's identity in it."""
 
+import hashlib
 import json
 import re
 from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest_django import Settings
 
 from classifier.models import PolicyVersion
+from classifier.pipeline import Outcome, classify_report
 from classifier.policies import FIRST_POLICY, read_policy_file
 from classifier.prompt import Prompt, build_prompt, system_text
+from classifier.tests.loopback import asked_ref, running_server, send_whole
+from classifier.tests.situations import completion, know_model, send_text, verdict_fields
 from classifier.verdict import ReferredVerdict, answer_schema
+from dev.standin.client import Standin
 from dev.standin.evidence import read_evidence
+from reports.nudge import Lane
 from reports.submission import Submission
-from reports.tests.sending import report_body
+from reports.tests.sending import Client, report_body
 
 TITLE, CONTENT = read_policy_file(FIRST_POLICY, model="stand-in-not-a-model")
 POLICY = PolicyVersion(number=1, title=TITLE, **asdict(CONTENT))
@@ -35,6 +48,89 @@ def test_the_policys_text_is_byte_identical_for_every_report() -> None:
     second = prompt_for(messages=[message("Two.")], comment="other", reason="threat")
 
     assert first.system.encode() == second.system.encode() == system_text(POLICY).encode()
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+SCHEMA = answer_schema(POLICY, with_ref=True)
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> Prompt:
+    """Of any submission, in any language, with and without the schema behind the evidence."""
+    messages = st.lists(TEXTS, min_size=1, max_size=4)
+    body = report_body(
+        messages=[message(text, author_id=draw(TEXTS)) for text in draw(messages)],
+        comment=draw(st.none() | TEXTS),
+        reason=draw(st.none() | st.sampled_from(["spam", "threat", "other"])),
+    )
+    return build_prompt(
+        policy=POLICY,
+        submission=Submission.model_validate(body),
+        language=draw(st.sampled_from(["en", "ar", "und", "ar-SA"])),
+        schema=draw(st.none() | st.just(SCHEMA)),
+    )
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(prompts(), prompts())
+def test_any_two_prompts_of_a_version_are_byte_identical_up_to_the_evidence(
+    one: Prompt, other: Prompt
+) -> None:
+    first, second = (f"{each.system}\n{each.user}".encode() for each in (one, other))
+    begin = b"\n-----BEGIN EVIDENCE "
+
+    assert first.count(begin) == second.count(begin) == 1
+    assert first.partition(begin)[0] == second.partition(begin)[0]
+    # The random boundary is the first thing that differs; no text of a report stands before it.
+    assert first.partition(begin)[2] != second.partition(begin)[2]
+
+
+class Keeping(BaseHTTPRequestHandler):
+    """Keeps each request's body as it came, and answers with a verdict."""
+
+    bodies: list[bytes] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.bodies.append(body)
+        said = json.dumps(verdict_fields(ref=asked_ref(json.loads(body))))
+        send_whole(self, json.dumps(completion(said)).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing."""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize("mode", ["json_schema", "json_object", "text"])
+def test_two_reports_reach_the_server_byte_identical_up_to_the_evidence(
+    mode: str, client_of_sender: Client, settings: Settings
+) -> None:
+    Keeping.bodies.clear()
+    with running_server(lambda _handler, _request: None) as server:
+        server.RequestHandlerClass = Keeping
+        settings.OPENAI_BASE_URL = server.base_url
+        know_model(server.base_url, mode=mode)
+        for text, language in (("See you at lunch.", "en"), ("الغداء الساعة الثانية", "ar")):
+            report = send_text(client_of_sender, text, language=language, comment=f"About {text}")
+            assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.RECORDED
+
+    assert len(Keeping.bodies) == 2
+    (before,) = {body.partition(b"-----BEGIN EVIDENCE ")[0] for body in Keeping.bodies}
+    assert json.dumps(system_text(POLICY), ensure_ascii=False).encode() in before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("policy")
+def test_the_server_sees_one_prefix_for_all_reports_of_a_version(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    for number in range(5):
+        classify_report(report_id=send_text(client_of_sender, f"Text {number}").pk, lane=Lane.LIVE)
+
+    (prefix,) = {call["prefix"] for call in standin.calls()}
+    user = prompt_for().user.partition("-----BEGIN EVIDENCE ")[0]
+    assert prefix == hashlib.sha256((system_text(POLICY) + user).encode()).hexdigest()
 
 
 def test_the_policys_text_names_every_category_and_every_field_of_the_answer() -> None:

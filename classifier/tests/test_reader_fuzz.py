@@ -5,12 +5,24 @@ import re
 import unicodedata
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from classifier.reader import AnswerRefusedError, UnreadableReplyError
 from classifier.tests.situations import verdict_fields
 from classifier.tests.test_reader import CONTENT, GOOD, POLICY, TEXT, read, reply, said
+from dev.fuzz.replies import REF
+from dev.fuzz.run import (
+    ACCEPTED_WRONGLY,
+    Tally,
+    a_lax_reader,
+    expectation,
+    read_many,
+    read_one,
+    the_reader,
+)
+from dev.fuzz.strict_reading import NotStrictError, read_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -84,7 +96,7 @@ def strictly(text: str) -> dict[str, Any] | None:
     } if shown.strip() else None  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @example(GOOD)
 @given(mutated_verdicts())
 def test_the_reader_accepts_exactly_what_a_strict_reading_accepts(text: str) -> None:
@@ -96,7 +108,7 @@ def test_the_reader_accepts_exactly_what_a_strict_reading_accepts(text: str) -> 
     assert read_verdict == strictly(text)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_any_bytes_are_a_verdict_or_one_of_two_errors(data: st.DataObject) -> None:
     body = bytearray(reply(said(quotes=["lunch"])))
@@ -115,3 +127,60 @@ def test_any_bytes_are_a_verdict_or_one_of_two_errors(data: st.DataObject) -> No
     assert 0 <= answer.verdict.confidence <= 1
     assert answer.served_model == POLICY.model
     assert all(quote in TEXT for quote in answer.verdict.quotes)
+
+
+# --- `python -m dev.fuzz`, in small
+
+
+def test_four_hundred_mutated_replies_are_read_as_a_strict_reading_reads_them() -> None:
+    tally = read_many(seed="tests", count=400)
+
+    assert [(finding.what, finding.body) for finding in tally.findings] == []
+    assert tally.outcomes["accepted"] > 50
+    assert len(tally.outcomes) > 15
+
+
+def test_a_lax_reader_is_found_out() -> None:
+    tally = read_many(seed="tests", count=400, reader=a_lax_reader)
+
+    assert tally.found[ACCEPTED_WRONGLY] > 20
+
+
+def test_a_text_that_ends_in_an_escape_is_refused_in_a_moment() -> None:
+    """As long as a content may be: else one reply keeps a worker, and all its threads, for minutes."""
+    tally = Tally()
+
+    for text in ('"' + '\\"' * 99_999 + "\\", '{"a": "' + '\\"' * 60_000 + "\\"):
+        read_one(reply(text), expectation(thinks=False), the_reader, tally)
+        read_one(text.encode(), expectation(thinks=False), the_reader, tally)
+
+    assert tally.outcomes == {"answer_invalid: not_json": 2, "unreadable: not_json": 2}
+
+
+def test_replies_do_not_depend_on_what_was_read_before() -> None:
+    first, again = (read_many(seed="same", count=100).outcomes for _run in range(2))
+
+    assert first == again
+
+
+@pytest.mark.parametrize("kind", [["thinking"], {"thinking": 1}, 7, None, True])
+def test_a_part_whose_type_is_no_text_is_passed_over(kind: Any) -> None:
+    text = json.dumps(verdict_fields(ref=REF))
+    content = [{"type": kind, "text": "Hm."}, {"type": "text", "text": text}]
+    tally = Tally()
+
+    read_one(reply(content), expectation(thinks=False), the_reader, tally)
+
+    assert dict(tally.outcomes) == {"accepted": 1}
+    assert tally.findings == []
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(JSON)
+def test_the_strict_reading_reads_what_json_writes(value: Any) -> None:
+    text = json.dumps(value)
+    if re.search(r"NaN|Infinity", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        with pytest.raises(NotStrictError):
+            read_json(text)
+    else:
+        assert read_json(text) == value

@@ -1,0 +1,1 @@
+"""What a server that misbehaves at random costs a worker."""
