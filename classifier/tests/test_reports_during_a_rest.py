@@ -1,0 +1,146 @@
+"""What a model's rest does to reports: nothing but wait, and the most urgent one first."""
+
+import threading
+
+import pytest
+from django.db.models.functions import Now
+
+from classifier.cooldown import (
+    Turn,
+    note_fault,
+)
+from classifier.models import ProviderModel, WaitingReason
+from classifier.pipeline import Outcome, classify_report
+from classifier.sweep import sweep_once
+from classifier.tests.situations import (
+    at_once,
+    empty_queue,
+    end_rest,
+    end_wait,
+    job_of,
+    know_model,
+    make_many,
+    queued,
+    rest_left,
+    seconds_until_due,
+    send_text,
+)
+from dev.standin.client import Standin
+from reports.nudge import Lane
+from reports.tests.sending import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Reason = WaitingReason
+# What `take_turn` gives while the model is at ease.
+FREE = Turn(granted=True)
+# Jitter goes upward by a fifth; the rest is the time that a test takes.
+MOST = 1.2
+
+
+@pytest.fixture
+def model() -> ProviderModel:
+    return know_model("http://127.0.0.1:9/v1")
+
+
+def fresh(model: ProviderModel) -> ProviderModel:
+    return ProviderModel.objects.get(pk=model.pk)
+
+
+def fail(
+    model: ProviderModel,
+    reason: WaitingReason = Reason.PROVIDER_UNAVAILABLE,
+    *,
+    turn: Turn = FREE,
+    retry_after: float | None = None,
+) -> float | None:
+    return note_fault(model=fresh(model), turn=turn, reason=reason, retry_after=retry_after)
+
+
+def put_to_rest(model: ProviderModel) -> None:
+    assert fail(model, Reason.PROVIDER_QUOTA) is not None
+
+
+def is_at_ease(model: ProviderModel) -> bool:
+    row = fresh(model)
+    rest = (row.rests, row.rest_reason, row.rests_since, row.rests_until, row.turn_until)
+    return rest == (0, "", None, None, None)
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_report_that_comes_during_a_rest_is_held_back_unasked_and_spends_no_attempt(
+    model: ProviderModel, standin: Standin, client_of_sender: Client
+) -> None:
+    resting = ProviderModel.objects.get(base_url=standin.base_url)
+    fail(resting, Reason.PROVIDER_QUOTA, retry_after=40)
+    report = send_text(client_of_sender)
+    assert model.pk != resting.pk
+
+    for _nudge in range(5):
+        assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.HELD_BACK
+        end_wait(report)
+
+    job = job_of(report)
+    assert (job.reason, job.attempts, job.faults, job.parked) == ("provider_quota", 0, 0, False)
+    assert standin.calls() == []
+    end_rest()
+    assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.RECORDED
+    assert is_at_ease(resting)
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize("asked", [40, 1.2])
+def test_a_report_that_comes_during_a_rest_is_due_when_the_rest_is_over(
+    asked: float, standin: Standin, client_of_sender: Client
+) -> None:
+    """Not later: the most urgent one is to be asked first, and it may have come last."""
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    fail(model, Reason.PROVIDER_RATE_LIMITED, retry_after=asked)
+    report = send_text(client_of_sender)
+
+    classify_report(report_id=report.pk, lane=Lane.LIVE)
+
+    assert abs(seconds_until_due(report) - rest_left(model)) < 0.2
+
+
+@pytest.mark.usefixtures("policy")
+def test_the_sweep_nudges_nobody_during_a_rest_one_after_it_and_all_once_it_is_at_ease(
+    standin: Standin,
+) -> None:
+    empty_queue()
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    make_many("chat-app", 5)
+    put_to_rest(model)
+
+    assert sweep_once().nudged == 0
+
+    end_rest()
+    assert [sweep_once().nudged for _tick in range(3)] == [1, 0, 0]
+    (finds_out,) = queued()
+
+    assert classify_report(report_id=finds_out, lane=Lane.LIVE) is Outcome.RECORDED
+    assert sweep_once().nudged == 4
+    empty_queue()
+
+
+@pytest.mark.usefixtures("policy")
+def test_sixteen_reports_after_a_rest_cost_one_call_until_it_was_answered(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    reports = [send_text(client_of_sender) for _report in range(16)]
+    put_to_rest(model)
+    end_rest()
+    standin.script({"kind": "error", "status": 503, "after_seconds": 0.5}, times=None)
+    done = threading.Barrier(16)
+
+    def nudge(pk: int) -> Outcome:
+        done.wait(10)
+        return classify_report(report_id=pk, lane=Lane.LIVE)
+
+    outcomes = at_once([lambda pk=report.pk: nudge(pk) for report in reports])  # type: ignore[misc]
+
+    assert sorted(outcomes) == [Outcome.HELD_BACK] * 15 + [Outcome.PUT_OFF]
+    assert len(standin.calls()) == 1
+    assert fresh(model).rests == 2
+    assert ProviderModel.objects.filter(pk=model.pk, rests_until__gt=Now()).exists()
