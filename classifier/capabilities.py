@@ -1,7 +1,8 @@
-"""How a model wants to be asked: probed once, learnt from an error once, read by every call.
+"""How a model wants to be asked: learnt from an error once, read by every call.
 
 Every step goes one way (schema, then object, then the prompt alone; a refused parameter is never
-sent again), so nothing here can loop. `forget` starts anew, by a person's wish.
+sent again), so nothing here can loop. `classifier.probing` starts anew: at a model's first need,
+after a day of being asked in a weaker way, and by a person's wish (`forget`).
 """
 
 import logging
@@ -12,14 +13,9 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from classifier import provider
-from classifier.models import PolicyVersion, ProviderModel
-from classifier.prompt import build_prompt
+from classifier.models import ProviderModel
 from classifier.provider import Fault, ProviderError
-from classifier.reader import Form, read_form
-from classifier.verdict import answer_schema
 from reports.audit import write_audit
-from reports.submission import Submission
 
 log = logging.getLogger(__name__)
 
@@ -31,14 +27,7 @@ THOUGHT_TOKENS = 16_000
 # Answers without form in a row after which the mode is in doubt.
 FORMLESS_UNTIL_STEP = 3
 
-_STEPS = (Mode.JSON_SCHEMA, Mode.JSON_OBJECT, Mode.TEXT)
-_HARMLESS = Submission.model_validate(
-    {
-        "item": {"type": "probe", "id": "probe"},
-        "language": "en",
-        "messages": [{"text": "See you at lunch tomorrow, same place as last week?"}],
-    }
-)
+STEPS = (Mode.JSON_SCHEMA, Mode.JSON_OBJECT, Mode.TEXT)
 
 
 def parameters(model: ProviderModel, *, schema: dict[str, Any], more_room: bool) -> dict[str, Any]:
@@ -75,7 +64,7 @@ def schema_in_prompt(model: ProviderModel, schema: dict[str, Any]) -> dict[str, 
 def learn_from_error(model: ProviderModel, error: ProviderError, *, more_room: bool) -> bool:
     """How not to ask again: without a parameter, with less room. False: nothing to learn."""
     parameter = error.parameter or ""
-    lesson = _without(model, parameter)
+    lesson = without(model, parameter)
     if error.fault is Fault.TOO_LONG and _room(model, more_room=more_room) > ANSWER_TOKENS:
         # A small server's limit is of prompt and answer together.
         parameter, lesson = "room for thoughts", {"little_room": True}
@@ -86,7 +75,7 @@ def learn_from_error(model: ProviderModel, error: ProviderError, *, more_room: b
     return bool(lesson)
 
 
-def _without(model: ProviderModel, parameter: str) -> dict[str, Any]:
+def without(model: ProviderModel, parameter: str) -> dict[str, Any]:
     """What changes in the row so that the parameter is not sent again; empty: it was not sent."""
     if parameter == "temperature" and model.takes_temperature:
         return {"takes_temperature": False}
@@ -94,13 +83,13 @@ def _without(model: ProviderModel, parameter: str) -> dict[str, Any]:
         # Old servers know the old name only; some know neither.
         older = parameter == OutputLimit.MAX_COMPLETION_TOKENS
         return {"output_limit": OutputLimit.MAX_TOKENS if older else OutputLimit.NONE}
-    if parameter == "response_format" and model.mode in _STEPS[:-1]:
+    if parameter == "response_format" and model.mode in STEPS[:-1]:
         return {"mode": _weaker(model.mode)}
     return {}
 
 
 def _weaker(mode: str) -> str:
-    return _STEPS[_STEPS.index(Mode(mode)) + 1]
+    return STEPS[STEPS.index(Mode(mode)) + 1]
 
 
 def learn_from_answer(model: ProviderModel, *, thought: bool, formless: bool) -> None:
@@ -113,86 +102,12 @@ def learn_from_answer(model: ProviderModel, *, thought: bool, formless: bool) ->
             rows.update(formless=0)
         return
     rows.update(formless=F("formless") + 1)
-    # A server may take a mode and ignore it.
-    in_doubt = model.mode in _STEPS[:-1] and model.formless + 1 >= FORMLESS_UNTIL_STEP
-    if in_doubt and rows.filter(mode=model.mode).update(mode=_weaker(model.mode), formless=0):
+    # A server may take a mode and ignore it. A day later the probe may find it mended.
+    in_doubt = model.mode in STEPS[:-1] and model.formless + 1 >= FORMLESS_UNTIL_STEP
+    if in_doubt and rows.filter(mode=model.mode).update(
+        mode=_weaker(model.mode), formless=0, probed_at=Now()
+    ):
         log.warning("model %s: does not keep to the form %s", model.name, model.mode)
-
-
-def probe(model: ProviderModel, policy: PolicyVersion) -> None:
-    """Find out in which mode a harmless text is answered in form, and record it.
-
-    Raises `ProviderError` or `UnreadableReplyError` where the provider itself is at fault; then
-    nothing is recorded.
-    """
-    for mode in _STEPS:
-        model.mode = mode
-        if _answers_in_form(model, policy):
-            break
-    model.probed_at, model.formless = Now(), 0
-    model.save(
-        update_fields=[
-            "mode",
-            "output_limit",
-            "takes_temperature",
-            "thinks",
-            "little_room",
-            "probed_at",
-            "formless",
-        ]
-    )
-    log.info("model %s: asked as %s", model.name, model.mode)
-
-
-def _answers_in_form(model: ProviderModel, policy: PolicyVersion) -> bool:
-    """Does it answer in the row's mode? Parameters that it refuses on the way are dropped."""
-    schema = answer_schema(policy, with_ref=model.echoes_ref)
-    form = _ask_harmless(model, policy, schema, more_room=False)
-    if form is not None and form.cut:
-        # It thinks, or talks, longer than an answer is: once more with room for that.
-        form = _ask_harmless(model, policy, schema, more_room=True)
-    if form is None:
-        return False
-    model.thinks = model.thinks or form.thought
-    # A server may take the schema and answer as it likes; an object of other keys shows that.
-    return isinstance(form.value, dict) and (
-        model.mode != Mode.JSON_SCHEMA or set(form.value) == set(schema["properties"])
-    )
-
-
-def _ask_harmless(
-    model: ProviderModel, policy: PolicyVersion, schema: dict[str, Any], *, more_room: bool
-) -> Form | None:
-    """The form of one answer; None where the server will not be asked like this at all."""
-    prompt = build_prompt(
-        policy=policy,
-        submission=_HARMLESS,
-        language="en",
-        schema=schema_in_prompt(model, schema),
-    )
-    while True:
-        try:
-            reply = provider.ask(
-                model=policy.model,
-                system=prompt.system,
-                user=prompt.user,
-                parameters=parameters(model, schema=schema, more_room=more_room),
-            )
-        except ProviderError as error:
-            lesson = _without(model, error.parameter or "")
-            if "mode" in lesson:
-                return None
-            if error.fault is Fault.TOO_LONG and more_room:
-                model.little_room = True
-                return None
-            if not lesson:
-                if error.fault is Fault.REJECTED and model.mode != Mode.TEXT:
-                    return None  # it does not say what it minds; the mode is the likeliest
-                raise
-            for field, value in lesson.items():
-                setattr(model, field, value)
-        else:
-            return read_form(reply.body)
 
 
 def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> None:
@@ -206,5 +121,6 @@ def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str =
             thinks=False,
             little_room=False,
             probed_at=None,
+            turn_until=None,
         )
         write_audit(action="probe_wanted", of=model, actor=actor, actor_name=actor_name)

@@ -4,15 +4,19 @@
                               ^--------------------- fault --------------------'
 
 A rest is the model's, not a report's: no report spends an attempt on it or grows a wait of its own,
-so when it ends the most urgent one is asked first. Times are the database's clock.
+so when it ends the most urgent one is asked first. Who finds out asks about a harmless text: a
+report on which a server fails would find nothing out, for ever. Times are the database's clock.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from reports.audit import write_audit
@@ -24,8 +28,6 @@ LONGEST_REST_SECONDS = 60.0
 FAULTS_UNTIL_REST = 5
 # Who came while another call was finding out looks again after this.
 LOOK_AGAIN_SECONDS = 2.0
-# A probe asks in each of three modes, and again for a parameter that the server would not have.
-CALLS_A_PROBE = 6
 
 # These have nothing to do with the report that was asked: the next one would meet the same.
 RESTS_AT_ONCE = frozenset(
@@ -47,31 +49,61 @@ RESTS_IN_A_ROW = frozenset(
 )
 
 
+class TurnLostError(Exception):
+    """The turn ran out, or a person ended it; somebody else may be finding out by now."""
+
+
 @dataclass(frozen=True)
 class Turn:
-    """May the model be asked now? `holds`: as the one call that finds out. Else `wait` seconds."""
+    """May the model be asked now? `until`: as the one call that finds out, until then at the latest.
+
+    Else `wait` seconds; `reason` says what for.
+    """
 
     granted: bool
-    holds: bool = False
+    until: datetime | None = None
     wait: float = 0.0
+    reason: WaitingReason = WaitingReason.PROBING
+
+    @property
+    def holds(self) -> bool:
+        return self.until is not None
+
+
+# While the model is asked freely.
+FREE = Turn(granted=True)
 
 
 def take_turn(model: ProviderModel) -> Turn:
-    """Leave to ask the model; `model` is a fresh row. Writes only where the model is not at ease."""
-    if model.mode and model.rests_until is None:
-        return Turn(granted=True)
-    calls = 1 if model.mode else CALLS_A_PROBE
+    """Leave to ask the model; refreshes the row. Writes only where the model is not at ease."""
+    model.refresh_from_db()
+    if not model.wants_probe() and model.rests_until is None:
+        return FREE
     with connection.cursor() as cursor:
-        # Longer than the calls take, so that it ends by itself with a worker that died.
-        cursor.execute(
-            _TAKE, {"model": model.pk, "lease": settings.MODEL_DEADLINE_SECONDS * calls + 2}
-        )
-        if cursor.rowcount == 1:
-            return Turn(granted=True, holds=True)
+        cursor.execute(_TAKE, {"model": model.pk, "lease": _lease_seconds()})
+        row = cursor.fetchone()
+        if row is not None:
+            return Turn(granted=True, until=row[0])
         cursor.execute(_LEFT, [model.pk])
         (left,) = cursor.fetchone()
     # As long as the rest and no longer: when it ends the most urgent report is to be due.
-    return Turn(granted=False, wait=left or LOOK_AGAIN_SECONDS)
+    reason = WaitingReason(model.rest_reason or WaitingReason.PROBING)
+    return Turn(granted=False, wait=left or LOOK_AGAIN_SECONDS, reason=reason)
+
+
+def keep_turn(model: ProviderModel, turn: Turn) -> Turn:
+    """The turn for one call more; raises `TurnLostError` when it has ended meanwhile."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KEEP, {"model": model.pk, "until": turn.until, "lease": _lease_seconds()})
+        row = cursor.fetchone()
+    if row is None:
+        raise TurnLostError
+    return replace(turn, until=row[0])
+
+
+def _lease_seconds() -> float:
+    """Longer than one call takes, so that a turn ends by itself with a worker that died."""
+    return float(settings.MODEL_DEADLINE_SECONDS) + 2
 
 
 def note_fault(
@@ -87,6 +119,7 @@ def note_fault(
             {
                 "model": model.pk,
                 "holds": turn.holds,
+                "turn": turn.until,
                 "reason": reason,
                 "at_once": reason in RESTS_AT_ONCE or retry_after is not None,
                 "in_a_row": FAULTS_UNTIL_REST,
@@ -102,25 +135,31 @@ def note_fault(
 
 
 def note_answer(*, model: ProviderModel, turn: Turn) -> None:
-    """The provider answered, whatever it said: a rest that this call was to find out about ends."""
+    """The provider answered, whatever it said: a rest that this call was to find out about ends.
+
+    One that began meanwhile does not: an older call was told to wait longer.
+    """
+    rows = ProviderModel.objects.filter(pk=model.pk)
     if turn.holds:
-        ProviderModel.objects.filter(pk=model.pk).update(**_AT_EASE)
+        rows.filter(turn_until=turn.until, rests_until__lte=Now()).update(**_AT_EASE)
+        give_back(model=model, turn=turn)
     elif model.faults:
-        ProviderModel.objects.filter(pk=model.pk, rests_until=None).update(faults=0)
+        rows.filter(rests_until=None).update(faults=0)
 
 
 def give_back(*, model: ProviderModel, turn: Turn) -> None:
-    """The turn's call never came about; another may find out."""
+    """The turn is over, another may find out."""
     if turn.holds:
-        ProviderModel.objects.filter(pk=model.pk).update(turn_until=None)
+        rows = ProviderModel.objects.filter(pk=model.pk, turn_until=turn.until)
+        rows.update(turn_until=None)
 
 
 def ask_again_now(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> bool:
     """A person ends a rest, say after topping up the account; False when it had ended."""
     with transaction.atomic():
-        changed = ProviderModel.objects.filter(pk=model.pk, rests_until__isnull=False).update(
-            **_AT_EASE
-        )
+        # Also a turn whose holder may have died.
+        not_at_ease = Q(rests_until__isnull=False) | Q(turn_until__isnull=False)
+        changed = ProviderModel.objects.filter(not_at_ease, pk=model.pk).update(**_AT_EASE)
         if changed:
             write_audit(action="rest_ended", of=model, actor=actor, actor_name=actor_name)
     return bool(changed)
@@ -152,6 +191,14 @@ SET turn_until = clock_timestamp() + make_interval(secs => %(lease)s)
 WHERE id = %(model)s
     AND (rests_until IS NULL OR rests_until <= clock_timestamp())
     AND (turn_until IS NULL OR turn_until <= clock_timestamp())
+RETURNING turn_until
+"""
+
+_KEEP = """
+UPDATE classifier_providermodel
+SET turn_until = clock_timestamp() + make_interval(secs => %(lease)s)
+WHERE id = %(model)s AND turn_until = %(until)s
+RETURNING turn_until
 """
 
 _LEFT = """
@@ -163,7 +210,7 @@ FROM classifier_providermodel WHERE id = %s
 _FAULT = """
 UPDATE classifier_providermodel AS model SET
     faults = model.faults + 1,
-    turn_until = CASE WHEN %(holds)s THEN NULL ELSE turn_until END,
+    turn_until = CASE WHEN turn_until = %(turn)s THEN NULL ELSE turn_until END,
     rests = CASE WHEN new.opens THEN new.rests ELSE model.rests END,
     rest_reason = CASE WHEN new.opens THEN %(reason)s ELSE rest_reason END,
     rests_since = CASE WHEN new.opens THEN coalesce(rests_since, clock_timestamp()) END,

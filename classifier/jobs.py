@@ -2,12 +2,12 @@
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.db import connection, transaction
 
-from classifier.cooldown import RESTS_AT_ONCE
+from classifier.cooldown import LONGEST_REST_SECONDS, RESTS_AT_ONCE
 from classifier.models import Job, PolicyVersion, WaitingReason
 from reports import lifecycle
 from reports.models import Severity
@@ -142,8 +142,22 @@ RETURNING id, claims, reason
 """  # noqa: S608 - our own constant
 
 
+def extend_claim(claimed: Claimed) -> Claimed | None:
+    """A whole new lease for one call more; None: the job is another's by now."""
+    began = time.monotonic()
+    with connection.cursor() as cursor:
+        cursor.execute(_EXTEND, [settings.LEASE_SECONDS, claimed.job_id, claimed.number])
+        if cursor.fetchone() is None:
+            return None
+    return replace(claimed, expires=began + settings.LEASE_SECONDS)
+
+
 def hold_back(*, claimed: Claimed, reason: WaitingReason, seconds: float) -> None:
-    """Give the job back unasked, with the reason that holds everybody up."""
+    """Give the job back unasked, with the reason that holds everybody up.
+
+    For a while only: the model's own row holds everybody up for as long as it takes, and a person
+    may end that.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             _HOLD_BACK,
@@ -151,14 +165,16 @@ def hold_back(*, claimed: Claimed, reason: WaitingReason, seconds: float) -> Non
                 "job": claimed.job_id,
                 "claim": claimed.number,
                 "reason": reason,
-                "seconds": seconds,
+                "seconds": min(seconds, LONGEST_REST_SECONDS),
             },
         )
 
 
 _HOLD_BACK = """
 UPDATE classifier_job SET
-    lease_until = NULL, nudged_at = NULL, reason = %(reason)s, attempts = attempts - 1,
+    lease_until = NULL, nudged_at = NULL, attempts = attempts - 1,
+    -- An answer that was cut gets more room next time.
+    reason = CASE WHEN reason = 'answer_cut' THEN reason ELSE %(reason)s END,
     not_before = clock_timestamp() + make_interval(secs => %(seconds)s)
 WHERE id = %(job)s AND claims = %(claim)s AND NOT done
 """
@@ -186,7 +202,7 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = Non
                     "most": Job.MAX_ATTEMPTS,
                     "first": FIRST_WAIT_SECONDS,
                     "longest": LONGEST_WAIT_SECONDS,
-                    "floor": rest or 0.0,
+                    "floor": min(rest or 0.0, LONGEST_REST_SECONDS),
                     "own": rest is None or reason not in RESTS_AT_ONCE,
                     # Spread over time what failed at the same moment.
                     "jitter": random.uniform(1.0, 1.2),  # noqa: S311 - not a secret

@@ -3,7 +3,6 @@
 import logging
 from enum import StrEnum
 
-from django.conf import settings
 from django.db import connection
 
 from classifier import cooldown, provider, rules
@@ -11,12 +10,12 @@ from classifier.capabilities import (
     learn_from_answer,
     learn_from_error,
     parameters,
-    probe,
     schema_in_prompt,
 )
-from classifier.cooldown import Turn
-from classifier.jobs import Claimed, claim_job, claim_more_urgent, hold_back, put_off
+from classifier.cooldown import FREE
+from classifier.jobs import Claimed, claim_job, claim_more_urgent, extend_claim, hold_back, put_off
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
+from classifier.probing import find_out, served_names
 from classifier.prompt import build_prompt
 from classifier.reader import (
     FORMLESS,
@@ -53,7 +52,6 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     if policy is None:
         log.error("no policy version is active; reports stay pending. Run `manage.py load_policy`.")
         return Outcome.NO_POLICY
-    model = _known_model(policy)
     claimed = claim_more_urgent(than=report_id, policy=policy, lane=lane)
     if claimed is not None:
         _nudge_again(report_id, lane)  # passed over: to the end of the queue
@@ -61,66 +59,49 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
         claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
     if claimed is None:
         return Outcome.SPENT
-    turn = cooldown.take_turn(model) if model.mode else Turn(granted=False)
-    if not turn.granted:
-        reason = WaitingReason(model.rest_reason or WaitingReason.PROBING)
-        hold_back(claimed=claimed, reason=reason, seconds=turn.wait)
-        return Outcome.HELD_BACK
     try:
-        return _ask(claimed, model, turn)
+        hit(Point.TASK_AFTER_CLAIM)
+        return _ask_in_turn(claimed, ProviderModel.objects.of_policy(policy))
     except Exception:
-        cooldown.give_back(model=model, turn=turn)
         _put_off(claimed, WaitingReason.INTERNAL_ERROR)
         raise
 
 
-def _known_model(policy: PolicyVersion) -> ProviderModel:
-    """The policy's model, probed by this call if nobody has yet; without a mode when that failed."""
-    model = ProviderModel.objects.of_policy(policy)
-    if model.mode:
-        return model
+def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:
+    """Ask where the model may be asked, which may have to be found out first."""
     turn = cooldown.take_turn(model)
-    if turn.granted:
-        connection.close()
-        try:
-            probe(model, policy)
-        except (provider.ProviderError, UnreadableReplyError) as error:
-            log.warning("model %s cannot be probed: %s", model.name, error)
-            fault = getattr(error, "fault", WaitingReason.PROVIDER_UNAVAILABLE)
-            cooldown.note_fault(
-                model=model,
-                turn=turn,
-                reason=WaitingReason(fault),
-                retry_after=getattr(error, "retry_after", None),
-            )
-        except BaseException:
-            cooldown.give_back(model=model, turn=turn)
-            raise
-        else:
-            cooldown.note_answer(model=model, turn=turn)
-    model.refresh_from_db()
-    return model
+    if turn.holds:
+        turn = find_out(model, claimed.policy, turn)
+        longer = extend_claim(claimed)
+        if longer is None:
+            return Outcome.SPENT
+        claimed = longer
+    if not turn.granted:
+        hold_back(claimed=claimed, reason=turn.reason, seconds=turn.wait)
+        return Outcome.HELD_BACK
+    return _ask(claimed, model)
 
 
-def _ask(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outcome:
+def _ask(claimed: Claimed, model: ProviderModel) -> Outcome:
     """Ask, and make of whatever comes back a verdict or a named reason."""
     try:
-        hit(Point.TASK_AFTER_CLAIM)
-        return _ask_and_record(claimed, model, turn)
+        return _ask_and_record(claimed, model)
     except provider.ProviderError as error:
         log.warning("report %s: %s", claimed.report_id, error)
         if learn_from_error(model, error, more_room=_more_room(claimed)):
-            cooldown.note_answer(model=model, turn=turn)
+            cooldown.note_answer(model=model, turn=FREE)
             hold_back(claimed=claimed, reason=WaitingReason.PROBING, seconds=0)
             return Outcome.HELD_BACK
-        return _fault(claimed, model, turn, WaitingReason(error.fault), error.retry_after)
+        return _fault(claimed, model, WaitingReason(error.fault), error.retry_after)
     except UnreadableReplyError as error:
         log.warning("report %s: the reply is no chat completion (%s)", claimed.report_id, error)
-        return _fault(claimed, model, turn, WaitingReason.PROVIDER_UNAVAILABLE)
+        return _fault(claimed, model, WaitingReason.PROVIDER_UNAVAILABLE)
     except AnswerRefusedError as error:
         log.warning("report %s: %s", claimed.report_id, error)
-        learn_from_answer(model, thought=error.thought, formless=error.detail in FORMLESS)
-        return _fault(claimed, model, turn, error.reason)
+        # Of one report only the first time: its own text may be what the model stumbles over.
+        formless = error.detail in FORMLESS and not claimed.reason
+        learn_from_answer(model, thought=error.thought, formless=formless)
+        return _fault(claimed, model, error.reason)
 
 
 def _nudge_again(report_id: int, lane: Lane) -> None:
@@ -132,7 +113,7 @@ def _nudge_again(report_id: int, lane: Lane) -> None:
         log.warning("report %s: the sweep will nudge it (%s)", report_id, type(error).__name__)
 
 
-def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outcome:
+def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
     policy = claimed.policy
     report = Report.objects.select_related("content").get(pk=claimed.report_id)
     submission = report.content.submission()
@@ -157,7 +138,7 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outco
         reply.body,
         Expected(
             policy=policy,
-            names={policy.model, *settings.MODEL_ALIASES.get(policy.model, ())},
+            names=served_names(policy),
             ref=prompt.ref if model.echoes_ref else None,
             # Some servers do not count what they had cached, which is the policy.
             least_tokens=least_tokens(prompt.user),
@@ -181,7 +162,7 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel, turn: Turn) -> Outco
         claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds
     )
     hit(Point.RECORD_AFTER_COMMIT)
-    cooldown.note_answer(model=model, turn=turn)
+    cooldown.note_answer(model=model, turn=FREE)
     learn_from_answer(model, thought=answer.thought, formless=False)
     if recorded is Recorded.DUPLICATE:
         log.info("report %s: a second answer was dropped, the first stands", claimed.report_id)
@@ -197,16 +178,18 @@ def _more_room(claimed: Claimed) -> bool:
 def _fault(
     claimed: Claimed,
     model: ProviderModel,
-    turn: Turn,
     reason: WaitingReason,
     retry_after: float | None = None,
 ) -> Outcome:
     """Put the report off, and let everybody rest the model where the fault is the provider's."""
     rest = None
-    if reason in cooldown.RESTS_AT_ONCE | cooldown.RESTS_IN_A_ROW or retry_after is not None:
-        rest = cooldown.note_fault(model=model, turn=turn, reason=reason, retry_after=retry_after)
+    resting = cooldown.RESTS_AT_ONCE | cooldown.RESTS_IN_A_ROW
+    if reason in resting or retry_after is not None:
+        # What was wrong with one report is not why the others wait.
+        why = reason if reason in resting else WaitingReason.PROVIDER_RATE_LIMITED
+        rest = cooldown.note_fault(model=model, turn=FREE, reason=why, retry_after=retry_after)
     else:
-        cooldown.note_answer(model=model, turn=turn)
+        cooldown.note_answer(model=model, turn=FREE)
     return _put_off(claimed, reason, rest)
 
 

@@ -230,7 +230,8 @@ def _from_status(
 def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any], user: str) -> str | None:
     """The parameter of ours that the server would not have: named as such, or in its words.
 
-    Its words may quote the evidence, so a name that stands there proves nothing.
+    Its words may quote the evidence or the whole request, so a name that stands in the evidence
+    proves nothing, and neither do several names.
     """
     if error.status_code not in {400, 404, 422, 500, 501}:
         return None
@@ -238,8 +239,8 @@ def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any], user:
     if named in parameters:
         return named
     words = json.dumps(error.body) if isinstance(error.body, (Mapping, list)) else str(error.body)
-    mentioned = (name for name in parameters if re.search(rf"\b{name}\b", words))
-    return next((name for name in mentioned if name not in user), None)
+    mentioned = [name for name in parameters if re.search(rf"\b{name}\b", words)]
+    return mentioned[0] if len(mentioned) == 1 and mentioned[0] not in user else None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

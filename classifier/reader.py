@@ -75,6 +75,7 @@ class Form:
     value: object
     thought: bool
     cut: bool
+    served_model: str
 
 
 class _Lax(BaseModel):
@@ -133,11 +134,13 @@ def read_answer(body: bytes, expected: Expected) -> Answer:
 
 
 def read_form(body: bytes) -> Form:
-    """The form of an answer to a harmless text; raises `UnreadableReplyError`.
+    """The form of an answer to a harmless text.
 
-    Not for reports: it takes a thought whose opening tag is missing from anybody.
+    Raises `UnreadableReplyError`, and `AnswerRefusedError` for the error of a filter. Not for
+    reports: it takes a thought whose opening tag is missing from anybody.
     """
-    choice = _read_envelope(body).choices[0]
+    envelope = _read_envelope(body)
+    choice = envelope.choices[0]
     try:
         value = strict_json.loads(_text(choice.message.content, thinks=True))
     except (StrictJSONError, AnswerRefusedError):
@@ -146,16 +149,29 @@ def read_form(body: bytes) -> Form:
         value=value,
         thought=_thought(choice.message) or "</think>" in str(choice.message.content),
         cut=choice.finish_reason == "length",
+        served_model=envelope.model or "",
     )
 
 
 def least_tokens(text: str) -> int:
-    """Fewer tokens than any tokenizer makes of it: half a token a word, whatever the word's length.
+    """Fewer tokens than any tokenizer makes of it, whatever the length of its words.
 
-    Bytes would prove nothing: one token may stand for a hundred blanks or dashes. A word is letters
-    with their marks, which `re` would take for borders.
+    Half a token a word, a whole one of Arabic letters, and one for four signs of the scripts that
+    put no blanks between words. Bytes would prove nothing: one token may stand for a hundred blanks
+    or dashes. A word is letters with their marks, which `re` would take for borders.
     """
-    return sum(1 for _word in regex.finditer(r"\w+", text)) // 2
+    halves = sum(
+        2 if found["arabic"] else (found.end() - found.start()) / 2 if found["dense"] else 1
+        for found in _WORDS.finditer(text)
+    )
+    return int(halves / 2)
+
+
+_WORDS = regex.compile(
+    r"(?V1)(?P<arabic>\p{Arabic}[\p{Arabic}\p{M}]+)"
+    r"|(?P<dense>[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+)"
+    r"|[[\w]--[_\p{Arabic}]]+"
+)
 
 
 def _read_envelope(body: bytes) -> _Envelope:
@@ -228,16 +244,28 @@ def _text(content: str | list[dict[str, Any]] | None, *, thinks: bool) -> str:
     text = (content or "").strip().removeprefix("\ufeff").strip()
     if len(text) > MAX_CONTENT_CHARACTERS:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "too_large")
-    if text.startswith("<think>") or (thinks and "</think>" in text):
-        _thought, closed, text = text.rpartition("</think>")
-        if not closed:
-            raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "unclosed_thought")
-        text = text.strip()
+    if text.startswith("<think>") or (thinks and "</think>" in text and text[0] not in "{`"):
+        text = _after_thought(text)
     if not text:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "empty")
     if fenced := re.fullmatch(r"```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n```", text, re.DOTALL):
         text = fenced[1].strip()
     return text
+
+
+def _after_thought(text: str) -> str:
+    """What follows the thought: from the first closing tag behind which an object may begin.
+
+    The last one may stand in the answer itself, as a quote.
+    """
+    rest = text
+    while "</think>" in rest:
+        rest = rest.partition("</think>")[2].strip()
+        if rest.startswith(("{", "```")):
+            return rest
+    if rest is text:
+        raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "unclosed_thought")
+    return rest
 
 
 def _read_verdict(text: str, expected: Expected) -> Verdict:

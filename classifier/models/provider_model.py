@@ -3,11 +3,14 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models.job import WaitingReason
 from classifier.models.policy import PolicyVersion
 
+# What was learnt of a model in a weaker moment is not learnt for ever.
+PROBED_AGAIN_AFTER = timedelta(days=1)
 # These do not end by waiting.
 MENDED_BY_PEOPLE = (
     WaitingReason.PROVIDER_QUOTA,
@@ -126,6 +129,17 @@ class ProviderModel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.base_url})"
+
+    def wants_probe(self) -> bool:
+        """Never probed; or asked in a weaker way than the best for a day: servers are mended."""
+        best = (
+            self.mode == self.Mode.JSON_SCHEMA
+            and self.takes_temperature
+            and self.output_limit == self.OutputLimit.MAX_COMPLETION_TOKENS
+        )
+        if not self.mode or best or self.probed_at is None:
+            return not self.mode
+        return timezone.now() - self.probed_at > PROBED_AGAIN_AFTER
 
 
 def active_policy_with_rest() -> PolicyVersion | None:

@@ -1,5 +1,6 @@
 """Leaving a model alone: one rest for all workers, and one call that finds out when it is over."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,13 +10,14 @@ from pytest_django import Settings
 
 from classifier import cooldown
 from classifier.cooldown import (
-    CALLS_A_PROBE,
     FAULTS_UNTIL_REST,
     FIRST_REST_SECONDS,
     LONGEST_REST_SECONDS,
     LOOK_AGAIN_SECONDS,
     Turn,
+    TurnLostError,
     ask_again_now,
+    keep_turn,
     note_answer,
     note_fault,
     take_turn,
@@ -190,21 +192,34 @@ def test_of_sixteen_one_gets_the_turn(mode: str, model: ProviderModel) -> None:
     assert {turn.wait for turn in turns if not turn.granted} == {LOOK_AGAIN_SECONDS}
 
 
-@pytest.mark.parametrize(("mode", "calls"), [("json_schema", 1), ("", CALLS_A_PROBE)])
-def test_a_turn_outlives_its_calls_and_ends_by_itself_when_its_holder_died(
-    mode: str, calls: int, model: ProviderModel, settings: Settings
+def test_a_turn_outlives_its_call_and_ends_by_itself_when_its_holder_died(
+    model: ProviderModel, settings: Settings
 ) -> None:
-    settings.MODEL_DEADLINE_SECONDS = 60.0
+    settings.MODEL_DEADLINE_SECONDS = 10
     put_to_rest(model)
-    ProviderModel.objects.update(mode=mode)
-    turn_at_the_end_of_the_rest(model)
-    assert not take_turn(fresh(model)).granted
+    turn = turn_at_the_end_of_the_rest(model)
 
-    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(60.0 * calls))
     assert not take_turn(fresh(model)).granted
+    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(13))
 
-    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(3))
     assert take_turn(fresh(model)).holds
+    with pytest.raises(TurnLostError):
+        keep_turn(model, turn)
+
+
+def test_a_turn_is_kept_for_one_call_more(model: ProviderModel, settings: Settings) -> None:
+    settings.MODEL_DEADLINE_SECONDS = 10
+    put_to_rest(model)
+    turn = turn_at_the_end_of_the_rest(model)
+    ProviderModel.objects.update(turn_until=F("turn_until") - in_seconds(9))
+    old = replace(turn, until=fresh(model).turn_until)
+
+    kept = keep_turn(model, old)
+
+    assert kept.until is not None
+    assert old.until is not None
+    assert kept.until > old.until + timedelta(seconds=8)
+    assert not take_turn(fresh(model)).granted
 
 
 def in_seconds(seconds: float) -> Value:
@@ -244,6 +259,29 @@ def test_an_answer_ends_the_rest(model: ProviderModel) -> None:
     assert take_turn(fresh(model)) == FREE
     assert fail(model, Reason.PROVIDER_QUOTA) is not None
     assert fresh(model).rests == 1
+
+
+def test_who_found_out_does_not_end_a_rest_that_an_older_call_was_told_of_meanwhile(
+    model: ProviderModel,
+) -> None:
+    put_to_rest(model)
+    turn = turn_at_the_end_of_the_rest(model)
+    fail(model, Reason.PROVIDER_RATE_LIMITED, retry_after=3600)
+
+    note_answer(model=fresh(model), turn=turn)
+
+    assert 3590 < rest_left(model) <= 3600
+    assert fresh(model).turn_until is None
+
+
+def test_a_person_ends_the_turn_of_a_worker_that_died(model: ProviderModel) -> None:
+    ProviderModel.objects.update(mode="")
+    assert take_turn(fresh(model)).holds
+    assert not take_turn(fresh(model)).granted
+
+    assert ask_again_now(model=model, actor_name="test")
+
+    assert take_turn(fresh(model)).holds
 
 
 def test_a_late_answer_from_before_the_rest_does_not_end_it(model: ProviderModel) -> None:

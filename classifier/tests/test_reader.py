@@ -283,11 +283,10 @@ def test_a_model_that_cannot_echo_is_not_asked_for_the_reference() -> None:
         "x" * 99 + " ",
     ],
 )
-def test_no_tokenizer_reads_fewer_tokens_than_half_the_words(text: str) -> None:
+def test_the_least_count_is_below_a_token_a_word_and_not_far_below(text: str) -> None:
     words = len(text.split()) * 50
 
-    assert least_tokens(text * 50) <= words // 2
-    assert least_tokens(text * 50) >= words // 4
+    assert words // 4 <= least_tokens(text * 50) <= words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import pytest
 from django.db.models.functions import Now
 
 from classifier.cooldown import (
+    LONGEST_REST_SECONDS,
     Turn,
+    ask_again_now,
     note_fault,
 )
 from classifier.models import ProviderModel, WaitingReason
@@ -140,7 +142,49 @@ def test_sixteen_reports_after_a_rest_cost_one_call_until_it_was_answered(
 
     outcomes = at_once([lambda pk=report.pk: nudge(pk) for report in reports])  # type: ignore[misc]
 
-    assert sorted(outcomes) == [Outcome.HELD_BACK] * 15 + [Outcome.PUT_OFF]
-    assert len(standin.calls()) == 1
+    assert set(outcomes) == {Outcome.HELD_BACK}
+    assert [call["item_type"] for call in standin.calls()] == ["probe"]
     assert fresh(model).rests == 2
     assert ProviderModel.objects.filter(pk=model.pk, rests_until__gt=Now()).exists()
+
+
+@pytest.mark.usefixtures("policy")
+def test_when_a_person_ends_a_long_rest_nobody_waits_for_its_old_end(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    resting = ProviderModel.objects.get(base_url=standin.base_url)
+    standin.script({"kind": "error", "status": 429, "headers": {"retry-after": "2592000"}})
+    asked, came = send_text(client_of_sender), send_text(client_of_sender)
+    assert classify_report(report_id=asked.pk, lane=Lane.LIVE) is Outcome.PUT_OFF
+    assert classify_report(report_id=came.pk, lane=Lane.LIVE) is Outcome.HELD_BACK
+
+    assert ask_again_now(model=resting, actor_name="test")
+
+    assert seconds_until_due(asked) <= LONGEST_REST_SECONDS
+    assert seconds_until_due(came) <= LONGEST_REST_SECONDS
+
+
+@pytest.mark.usefixtures("policy")
+def test_reports_on_which_a_server_fails_keep_nobody_else_waiting(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    """Threats stand first, so they would be the ones to find out, and never find anything out."""
+    poison = [send_text(client_of_sender, f"I will kill you {n}. poison") for n in range(8)]
+    harmless = send_text(client_of_sender)
+    standin.script({"kind": "error", "status": 500}, match="poison", times=None)
+
+    for report in poison:
+        classify_report(report_id=report.pk, lane=Lane.LIVE)
+    assert fresh(resting := ProviderModel.objects.get(base_url=standin.base_url)).rests == 1
+    for report in (*poison, harmless):
+        end_wait(report)
+
+    # Time passes: a rest ends, but what failed waits on its own, longer from time to time.
+    for _nudge in range(20):
+        end_rest()
+        if classify_report(report_id=harmless.pk, lane=Lane.LIVE) is Outcome.RECORDED:
+            break
+        end_wait(harmless)
+
+    assert job_of(harmless).done
+    assert fresh(resting).rests <= 1  # it never grew: each time a harmless text was answered

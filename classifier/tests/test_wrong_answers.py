@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from classifier.models import Job
+from classifier.models import Job, ProviderModel
 from classifier.pipeline import Outcome, classify_report
 from classifier.tests.situations import (
     end_rest,
     end_wait,
     job_of,
+    rest_left,
     seconds_until_due,
     send_text,
 )
@@ -38,9 +39,11 @@ def test_retry_after_is_the_least_that_a_rate_limited_report_waits(
 
     job = job_of(report)
     assert (job.reason, job.attempts) == (Job.Reason.PROVIDER_RATE_LIMITED, 0)
-    assert 65 < seconds_until_due(report) <= 70
-    # A second nudge before that time asks nothing.
+    assert 65 < rest_left(ProviderModel.objects.get()) <= 70
+    # Nudges before that time ask nothing, not even when the report itself has waited long enough.
     assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.SPENT
+    end_wait(report)
+    assert classify_report(report_id=report.pk, lane=Lane.LIVE) is Outcome.HELD_BACK
     assert len(standin.calls()) == 1
 
 

@@ -152,7 +152,11 @@ OBJECTS = shapes(
 )
 
 KNOWN_THINKER = shapes(
-    ("own: a known thinker's summary speaks of the tag", verdict(summary="</think>"), INVALID),
+    (
+        "own: a known thinker's summary speaks of the tag",
+        verdict(summary="It says </think> and no more."),
+        Recorded(changes={"summary": "It says </think> and no more."}),
+    ),
     ("own: only a thought", content(f"{REPLY_MARK}</think>"), INVALID),
     model={"thinks": True},
 )

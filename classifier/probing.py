@@ -1,0 +1,195 @@
+"""Finding out, with a harmless text: how a model wants to be asked, or whether it answers again."""
+
+import logging
+import re
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Now
+
+from classifier import cooldown, provider
+from classifier.capabilities import STEPS, OutputLimit, parameters, schema_in_prompt, without
+from classifier.cooldown import LOOK_AGAIN_SECONDS, Turn, TurnLostError
+from classifier.models import PolicyVersion, ProviderModel, WaitingReason
+from classifier.prompt import Prompt, build_prompt
+from classifier.provider import Fault, ProviderError
+from classifier.reader import AnswerRefusedError, Form, UnreadableReplyError, read_form
+from classifier.verdict import answer_schema
+from reports.submission import Submission
+
+log = logging.getLogger(__name__)
+
+Mode = ProviderModel.Mode
+
+_HARMLESS = Submission.model_validate(
+    {
+        "item": {"type": "probe", "id": "probe"},
+        "language": "en",
+        "messages": [{"text": "See you at lunch tomorrow, same place as last week?"}],
+    }
+)
+# What a prompt's reference looks like.
+_REF = re.compile(r"[0-9a-f]{16}")
+
+
+def served_names(policy: PolicyVersion) -> set[str]:
+    """The names under which the policy's model may answer."""
+    return {policy.model, *settings.MODEL_ALIASES.get(policy.model, ())}
+
+
+def find_out(model: ProviderModel, policy: PolicyVersion, turn: Turn) -> Turn:
+    """With the turn in hand: probe the model, or see whether it answers again. Asks no report.
+
+    Returns leave to ask, or how long to wait and why.
+    """
+    probe = Probe(model, policy, turn)
+    try:
+        if model.wants_probe():
+            probe.find_the_mode()
+        else:
+            probe.see_whether_it_answers()
+    except (ProviderError, AnswerRefusedError, UnreadableReplyError) as error:
+        log.warning("model %s does not answer a harmless text: %s", model.name, error)
+        reason = _reason(error)
+        wait = cooldown.note_fault(
+            model=model,
+            turn=probe.turn,
+            reason=reason,
+            retry_after=getattr(error, "retry_after", None),
+        )
+        return Turn(granted=False, wait=wait or LOOK_AGAIN_SECONDS, reason=reason)
+    except TurnLostError:
+        return Turn(granted=False, wait=LOOK_AGAIN_SECONDS)
+    except BaseException:
+        cooldown.give_back(model=model, turn=probe.turn)
+        raise
+    cooldown.note_answer(model=model, turn=probe.turn)
+    # An older call may have been told to wait longer meanwhile.
+    after = cooldown.take_turn(model)
+    if after.holds:
+        cooldown.give_back(model=model, turn=after)
+        return Turn(granted=False, wait=LOOK_AGAIN_SECONDS)
+    return after
+
+
+def _reason(error: Exception) -> WaitingReason:
+    """On a harmless text even a filter is the provider's fault."""
+    if isinstance(error, UnreadableReplyError):
+        return WaitingReason.PROVIDER_UNAVAILABLE
+    said = error.fault if isinstance(error, ProviderError) else getattr(error, "reason", "")
+    known = cooldown.RESTS_AT_ONCE | cooldown.RESTS_IN_A_ROW
+    return WaitingReason(said) if said in known else WaitingReason.PROVIDER_REJECTED
+
+
+class Probe:
+    """Calls about a harmless text. The turn is renewed before each, and `turn` is the latest."""
+
+    def __init__(self, model: ProviderModel, policy: PolicyVersion, turn: Turn) -> None:
+        self.model = model
+        self.policy = policy
+        self.turn = turn
+
+    def see_whether_it_answers(self) -> None:
+        """One call in the known way; raises what a report's call would raise."""
+        schema = answer_schema(self.policy, with_ref=self.model.echoes_ref)
+        self._ask(self._prompt(schema), schema, more_room=False)
+
+    def find_the_mode(self) -> None:
+        """In which mode a harmless text is answered in form, and without which parameters.
+
+        Nothing is recorded where the provider itself is at fault.
+        """
+        model = self.model
+        model.takes_temperature, model.output_limit = True, OutputLimit.MAX_COMPLETION_TOKENS
+        model.little_room = False
+        for mode in STEPS:
+            model.mode = mode
+            if self._answers_in_form():
+                break
+        model.formless = 0
+        learnt = {name: getattr(model, name) for name in _LEARNT}
+        ProviderModel.objects.filter(pk=model.pk).update(**learnt, probed_at=Now())
+        log.info("model %s: asked as %s", model.name, model.mode)
+
+    def _answers_in_form(self) -> bool:
+        schema = answer_schema(self.policy, with_ref=True)
+        prompt = self._prompt(schema)
+        form = self._ask(prompt, schema, more_room=False)
+        if form is not None and form.cut:
+            # It thinks, or talks, longer than an answer is: once more with room for that.
+            form = self._ask(prompt, schema, more_room=True)
+        # A server may take the schema and answer as it likes; an object of other keys shows that.
+        if form is None or not isinstance(form.value, dict):
+            return False
+        if self.model.mode == Mode.JSON_SCHEMA and set(form.value) != set(schema["properties"]):
+            return False
+        self.model.thinks = self.model.thinks or form.thought
+        self._learn_echo(form.value.get("ref"), prompt.ref)
+        return True
+
+    def _learn_echo(self, said: object, ref: str) -> None:
+        """A garbled reference shows a model too small to copy it; a good one of another prompt
+        shows that answers are mixed up, which is what the reference is there for.
+        """
+        if said == ref or (isinstance(said, str) and _REF.fullmatch(said)):
+            return
+        self.model.echoes_ref = False
+        log.warning(
+            "model %s: does not copy the reference; a mixed-up answer would not be noticed",
+            self.model.name,
+        )
+
+    def _prompt(self, schema: dict[str, Any]) -> Prompt:
+        return build_prompt(
+            policy=self.policy,
+            submission=_HARMLESS,
+            language="en",
+            schema=schema_in_prompt(self.model, schema),
+        )
+
+    def _ask(self, prompt: Prompt, schema: dict[str, Any], *, more_room: bool) -> Form | None:
+        """The form of one answer; None where the server will not be asked like this at all.
+
+        Parameters that the server refuses on the way are dropped.
+        """
+        model = self.model
+        while True:
+            self.turn = cooldown.keep_turn(model, self.turn)
+            connection.close()
+            try:
+                reply = provider.ask(
+                    model=self.policy.model,
+                    system=prompt.system,
+                    user=prompt.user,
+                    parameters=parameters(model, schema=schema, more_room=more_room),
+                )
+            except ProviderError as error:
+                lesson = without(model, error.parameter or "")
+                if "mode" in lesson or error.fault is Fault.ANSWER_INVALID:
+                    return None
+                if error.fault is Fault.TOO_LONG and more_room:
+                    model.little_room = True
+                    return None
+                if not lesson:
+                    if error.fault is Fault.REJECTED and model.mode != Mode.TEXT:
+                        return None  # it does not say what it minds; the mode is the likeliest
+                    raise
+                for field, value in lesson.items():
+                    setattr(model, field, value)
+            else:
+                form = read_form(reply.body)
+                if form.served_model not in served_names(self.policy):
+                    raise AnswerRefusedError(WaitingReason.WRONG_MODEL, "harmless text")
+                return form
+
+
+_LEARNT = (
+    "mode",
+    "output_limit",
+    "takes_temperature",
+    "thinks",
+    "little_room",
+    "echoes_ref",
+    "formless",
+)
