@@ -1,9 +1,11 @@
 """How a model wants to be asked is found out once, with a harmless text, over real HTTP."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from pytest_django import Settings
 
 from classifier.capabilities import (
@@ -19,6 +21,7 @@ from classifier.tests.situations import (
     end_wait,
     job_of,
     rest_left,
+    seconds_until_due,
     send_text,
 )
 from dev.standin.client import Standin
@@ -273,3 +276,80 @@ def test_whoever_wishes_it_has_the_model_probed_again(
 
     assert (fresh(unknown).mode, fresh(unknown).takes_temperature) == ("json_schema", True)
     assert AuditEntry.objects.filter(action="probe_wanted").count() == 1
+
+
+def test_a_filter_on_a_harmless_text_is_a_rest_and_no_traceback(
+    unknown: ProviderModel, standin: Standin, client_of_sender: Client
+) -> None:
+    standin.script({"kind": "body", "body": '{"error": {"code": "content_filter"}}'}, times=None)
+    report = send_text(client_of_sender)
+
+    for _nudge in range(3):
+        assert classify(report) is Outcome.HELD_BACK
+        end_wait(report)
+
+    assert (fresh(unknown).mode, fresh(unknown).rest_reason) == ("", "provider_rejected")
+    assert (job_of(report).reason, job_of(report).attempts) == ("provider_rejected", 0)
+    assert len(standin.calls()) == 1
+
+
+def test_while_nobody_could_probe_a_threats_nudge_does_not_go_round_and_round(
+    unknown: ProviderModel, standin: Standin, client_of_sender: Client
+) -> None:
+    standin.script({"kind": "error", "status": 401}, times=None)
+    threat = send_text(client_of_sender, "I will kill you tomorrow.")
+    harmless = send_text(client_of_sender)
+
+    outcomes = [classify(harmless) for _nudge in range(6)]
+
+    assert outcomes == [Outcome.HELD_BACK] * 2 + [Outcome.SPENT] * 4
+    assert (job_of(threat).claims, job_of(harmless).claims) == (1, 1)
+    assert seconds_until_due(threat) > 1
+    assert fresh(unknown).rest_reason == "provider_credentials"
+
+
+@pytest.mark.parametrize(
+    ("ref", "echoes"),
+    [("m1", False), ("", False), (17, False), (None, False), ("0123456789abcdef", True)],
+)
+def test_a_model_that_garbles_the_reference_is_known_for_it_and_a_mix_up_is_not_taken_for_that(
+    ref: Any, unknown: ProviderModel, standin: Standin, client_of_sender: Client, *, echoes: bool
+) -> None:
+    standin.script({"kind": "verdict", "ref": ref})
+
+    classify(send_text(client_of_sender))
+
+    assert (fresh(unknown).mode, fresh(unknown).echoes_ref) == ("json_schema", echoes)
+
+
+def test_another_model_that_answers_is_noticed_before_any_report_is_sent(
+    unknown: ProviderModel, standin: Standin, client_of_sender: Client
+) -> None:
+    standin.behave(served_model="a-cheaper-one")
+
+    assert classify(send_text(client_of_sender)) is Outcome.HELD_BACK
+
+    assert (fresh(unknown).mode, fresh(unknown).rest_reason) == ("", "wrong_model")
+    assert {call["item_type"] for call in standin.calls()} == {"probe"}
+
+
+@pytest.mark.parametrize(
+    "weaker",
+    [{"mode": "json_object"}, {"takes_temperature": False}, {"output_limit": "max_tokens"}],
+)
+def test_a_model_in_a_weaker_way_is_probed_again_after_a_day(
+    weaker: dict[str, Any], standin: Standin, client_of_sender: Client
+) -> None:
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    for hours, probes in ((23, 0), (25, 1)):
+        probed_at = timezone.now() - timedelta(hours=hours)
+        ProviderModel.objects.filter(pk=model.pk).update(**weaker, probed_at=probed_at)
+        standin.clear()
+
+        assert classify(send_text(client_of_sender)) is Outcome.RECORDED
+
+        types = [call["item_type"] for call in standin.calls()]
+        assert types == ["probe"] * probes + ["message"]
+    row = fresh(model)
+    assert (row.mode, row.takes_temperature) == ("json_schema", True)
+    assert row.output_limit == "max_completion_tokens"

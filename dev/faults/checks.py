@@ -61,7 +61,7 @@ def broken_invariants(run: Run, *, expected_order: list[tuple[str, str]] | None)
 
 def paid_calls(run: Run) -> Counter[tuple[str, str]]:
     """How often the model answered, or would have, for each text under each version."""
-    calls = run.stack.standin.calls()
+    calls = run.about_reports()
     return Counter((call["text"], call["model"]) for call in calls if call["step"] != "error")
 
 
@@ -142,11 +142,9 @@ def _errors_of_ours(run: Run) -> Iterator[str]:
 def _calls(run: Run) -> Iterator[str]:
     """V7: one call for each report and version, more only for what a fault or a refusal cost."""
     refused: Counter[tuple[str, str]] = Counter(
-        (call["text"], call["model"])
-        for call in run.stack.standin.calls()
-        if call["step"] in NO_ANSWER
+        (call["text"], call["model"]) for call in run.about_reports() if call["step"] in NO_ANSWER
     )
-    asked = Counter((call["text"], call["model"]) for call in run.stack.standin.calls())
+    asked = Counter((call["text"], call["model"]) for call in run.about_reports())
     for key, count in asked.items():
         allowed = 1 + run.faults + refused[key]
         if count > allowed:

@@ -97,7 +97,11 @@ class Run:
 
     def calls(self) -> int:
         """How often the model was asked."""
-        return len(self.stack.standin.calls())
+        return len(self.about_reports())
+
+    def about_reports(self) -> list[dict[str, Any]]:
+        """The model's calls without those about a harmless text, which end a rest."""
+        return [call for call in self.stack.standin.calls() if call["item_type"] != "probe"]
 
     def report_ids(self) -> list[int]:
         return [row[0] for row in self.stack.query("SELECT id FROM reports_report ORDER BY id")]
