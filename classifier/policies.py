@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from classifier import prompt, rules
 from classifier.models import Category, PolicyVersion
-from reports import triage
+from reports import spelling, triage
 from reports.audit import write_audit
 from reports.models import Severity
 
@@ -64,9 +64,10 @@ class PolicyContent:
 
 
 def code_revisions() -> dict[str, int]:
-    """What of the code decides under a version: each rule by name, and the prompt's frame."""
+    """What of the code decides under a version: the prompt's frame, what is compared, each rule."""
     return {
         "prompt": prompt.REVISION,
+        "intake.spelling": spelling.REVISION,
         **{f"intake.{rule.name}": rule.revision for rule in triage.every_rule()},
         **{rule.name: rule.revision for rule in rules.RULES},
     }

@@ -15,7 +15,7 @@ from classifier.models import PolicyVersion
 from classifier.verdict import Verdict
 from reports.foreign_text import name_controls
 from reports.models import Severity
-from reports.spelling import normalize
+from reports.spelling import spellings
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -38,9 +38,9 @@ RULES = (
     Rule("below_threshold", 1, _("The model was not sure enough for safe.")),
     Rule("floor", 1, _("The rules at intake found something.")),
     Rule("critical", 1, _("A critical category or floor always goes to people.")),
-    Rule("speaks_to_the_model", 2, _("The content tries to give the model instructions.")),
+    Rule("speaks_to_the_model", 3, _("The content tries to give the model instructions.")),
     Rule("hides_text", 1, _("The content hides a text in signs that nobody can see.")),
-    Rule("summary_gives_orders", 1, _("The model's summary reads like an instruction to it.")),
+    Rule("summary_gives_orders", 2, _("The model's summary reads like an instruction to it.")),
 )
 SENTENCES = {rule.name: rule.sentence for rule in RULES}
 
@@ -80,11 +80,15 @@ def judge(
         "below_threshold": category["safe"] and verdict.confidence < policy.safe_threshold,
         "floor": floor > Severity.NONE,
         "critical": severity >= Severity.CRITICAL,
-        "speaks_to_the_model": any(_INJECTION.search(normalize(text)) for text in texts),
+        "speaks_to_the_model": any(_speaks_to_the_model(text) for text in texts),
         "hides_text": any(
             len(_SMUGGLES.findall(name_controls(text))) >= SMUGGLED_SIGNS for text in texts
         ),
-        "summary_gives_orders": _INJECTION.search(normalize(verdict.summary)) is not None,
+        "summary_gives_orders": _speaks_to_the_model(verdict.summary),
     }
     names = tuple(rule.name for rule in RULES if fired[rule.name])
     return Judgement(safe=not names, severity=severity, rules=names)
+
+
+def _speaks_to_the_model(text: str) -> bool:
+    return any(_INJECTION.search(each) for each in spellings(text))

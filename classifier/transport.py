@@ -143,13 +143,13 @@ class _Backend(httpcore2.NetworkBackend):
 
 def _look_up(host: str, port: int) -> list[str]:
     """The host's addresses. The resolver has no timeout, so a thread waits for it in our place."""
-    came: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
+    came: queue.SimpleQueue[list[str] | Exception] = queue.SimpleQueue()
 
     def resolve() -> None:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             came.put([str(each[4][0]) for each in found])
-        except OSError as error:
+        except (OSError, ValueError, OverflowError) as error:  # of the resolver, of IDNA, of a port
             came.put(error)
 
     threading.Thread(target=resolve, name="resolve", daemon=True).start()
@@ -157,7 +157,7 @@ def _look_up(host: str, port: int) -> list[str]:
         result = came.get(timeout=_left(httpcore2.ConnectTimeout))
     except queue.Empty:
         raise httpcore2.ConnectTimeout("the name was not resolved in time") from None
-    if isinstance(result, OSError):
+    if isinstance(result, Exception):
         raise httpcore2.ConnectError("the name cannot be resolved")
     return result
 

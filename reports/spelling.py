@@ -7,6 +7,10 @@ none is longer than four times the text as it was sent.
 import re
 import unicodedata
 
+# Raised with every change of what the rules are shown, here or in `reports.patterns`: a policy
+# version lists it.
+REVISION = 1
+
 # The longest form that a letter, a ligature or a numeral needs. What Unicode spells longer is a
 # phrase in one sign (U+FDFA has 18 letters): no rule looks for one, and a megabyte of them is slow.
 LONGEST_FORM = 4
@@ -37,8 +41,13 @@ _DISGUISES = {
 _LOOKALIKES = {ord(sign): letter for letter, signs in _DISGUISES.items() for sign in signs}
 # A sign after a word is punctuation, not a letter of it.
 _SIGN_AFTER_A_WORD = re.compile(r"[!@$|€£¡¢](?<=\S.)(?!\w)")
-# The one may stand for an l as well: that of "ill" decides.
-_ONES = (("i11", "ill"), ("i1l", "ill"), ("il1", "ill"))
+# Drawn alike: a capital i that goes on a word in small letters ("kiII", not "sayIF"), and a small l
+# among capitals ("KlLL").
+_I_FOR_L = re.compile(r"I(?<=[a-z]I)I*(?![A-Z])")
+_L_FOR_I = re.compile(r"l(?<=[A-Z]l)(?=[A-Z])")
+_TWO_FOR_TO = re.compile(r"2(?<!\w2)(?=morrow\b|moro\b|day\b|night\b|nite\b)")
+# The one and the bar may stand for an l as well: those of "ill" and "all" decide.
+_ONES = (("i11", "ill"), ("i1l", "ill"), ("il1", "ill"), ("i||", "ill"), ("a11", "all"))
 
 _LETTER = r"[^\W\d_]"
 # A letter three times in a row is emphasis. The Roman number is none.
@@ -104,15 +113,17 @@ def spellings(text: str) -> set[str]:
     letters; that again with the signs inside words gone and letters that stand alone joined.
     """
     plain = _STRETCHED.sub(r"\1", normalize(text))
-    revealed = _reveal(plain)
+    drawn = _L_FOR_I.sub("I", _I_FOR_L.sub(lambda found: "l" * len(found[0]), text))
+    revealed = _reveal(plain if drawn == text else _STRETCHED.sub(r"\1", normalize(drawn)))
     return {plain, revealed, _join(revealed)}
 
 
 def _reveal(text: str) -> str:
-    letters = _SIGN_AFTER_A_WORD.sub("", text)
+    letters = text
     for ones, letter in _ONES:
         letters = letters.replace(ones, letter)
-    letters = letters.translate(_LOOKALIKES)
+    letters = _SIGN_AFTER_A_WORD.sub("", letters)
+    letters = _TWO_FOR_TO.sub("to", letters).translate(_LOOKALIKES)
     return text if letters == text else _STRETCHED.sub(r"\1", letters)
 
 

@@ -85,6 +85,7 @@ _PLACE = (
     r"|house|home|building|station|airport|hospital|clinic|club|bar|mall|market|embassy|parliament"
     r"|court|stadium|concert|festival|parade|party|train|bus|plane|place|village|town|city)s?\b"
 )
+_WHEN = r"to(?:morrow|moro|night|nite|day)\b"
 
 THREATS: tuple[tuple[Piece, ...], ...] = (
     at_word(
@@ -106,13 +107,19 @@ THREATS: tuple[tuple[Piece, ...], ...] = (
         rf" (?:{_WORD})?{_KILL} ?{_VICTIM}",
         unless=r"\bnot|n't|never",
     ),
+    # Nor who will: "kill u 2morrow". What will or might, such as the heat, is another matter.
+    at_word(
+        "kill|murder|stab|behead",
+        rf" ?{_YOU} {_WHEN}",
+        unless=r"\bto|\bcan|\bmay|might|could|would|will|'ll|n't|not|never",
+    ),
     at_word("i", rf"(?:'d| would) {_FILL}{_KILL} ?{_YOU}\b", unless=r"if"),
     at_word("death to ", r"(?:all|the|every)\b"),
     at_word("put a bullet in ", r"(?:you|u|ur|her|him|his|them|their)"),
     at_word("watch your back|watch ur back", r"\b"),
     at_word("sleep with one eye open"),
     at_word("your days are numbered|ur days are numbered", r"\b"),
-    at_word("you won't", r" (?:live to|see (?:another day|tomorrow))\b"),
+    at_word("you won't|you wont|u won't|u wont", rf" (?:live to\b|see (?:another day\b|{_WHEN}))"),
     at_word(
         "i|we",
         rf" ?know where (?:{_YOU}|your|ur|she|he|they)\b(?! can)(?: \w{{1,20}}){{0,4}}?"
@@ -131,9 +138,7 @@ THREATS: tuple[tuple[Piece, ...], ...] = (
         r"(?! (?:to me|wrong|right|serious|set|on|sure|certain|tired|inside)\b)",
     ),
     # "your dead", as it is often written; "your dead plants" are no threat.
-    at_word(
-        "your", r" (?:so |a )?dead(?: meat)?(?= ?[.!,?;]|$| if\b| when\b| to(?:night|morrow)\b)"
-    ),
+    at_word("your", rf" (?:so |a )?dead(?: meat)?(?= ?[.!,?;]|$| if\b| when\b| {_WHEN})"),
     at_word(
         "i|we",
         rf"(?:'?m|'?re| am| are) coming (?:for (?:{_YOU}|your|ur)\b|to (?:{_HURT}|{_BEAT}) {_VICTIM})",

@@ -66,7 +66,7 @@ _AR_MINOR = r"طفل|قاصر|عمره?ا? 1[0-7]"
 RULES: tuple[Rule, ...] = (
     Rule(
         "threat_en",
-        2,
+        3,
         Severity.CRITICAL,
         _("The text holds an explicit threat (English)."),
         _text_has(*threats_english.THREATS),

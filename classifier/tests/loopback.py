@@ -3,9 +3,10 @@
 import json
 import os
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -81,6 +82,48 @@ def send_whole(
     handler.send_header("Content-Length", str(len(body)))
     handler.end_headers()
     handler.wfile.write(body)
+
+
+@contextmanager
+def full_backlog() -> Iterator[int]:
+    """The port of a listening socket that has no room for another connection."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening, ExitStack() as held:
+        address = listening.getsockname()
+        for _room in range(16):
+            waiting = held.enter_context(socket.socket())
+            waiting.settimeout(0.2)
+            try:
+                waiting.connect(address)
+            except TimeoutError:
+                break
+        else:
+            raise AssertionError("the backlog has no end")
+        yield address[1]
+
+
+@contextmanager
+def slow_reader(*, most: int, every: float) -> Iterator[int]:
+    """The port of a server that reads so many bytes at most every so many seconds."""
+    stopping = threading.Event()
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(4096, most))
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.settimeout(10)
+
+        def read() -> None:
+            connection, _address = listening.accept()
+            with connection:
+                while not stopping.wait(every):
+                    connection.recv(most)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            stopping.set()
+            thread.join()
 
 
 def asked_ref(request: dict[str, Any]) -> str:

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from classifier import prompt, rules
 from classifier.models import PolicyVersion
 from classifier.policies import (
     FIRST_POLICY,
     PolicyFileError,
+    code_revisions,
     load_policy,
     read_policy_file,
 )
 from classifier.tests.situations import at_once
+from reports import spelling, triage
 from reports.models import AuditEntry
 
 State = PolicyVersion.State
@@ -108,6 +111,14 @@ def test_every_part_of_the_content_counts_and_the_title_does_not(tmp_path: Path)
 
     assert len({content.hash(), *(each.hash() for each in others)}) == 6
     assert read_policy_file(retitled, model="m") == ("Same", content)
+
+
+def test_the_revisions_are_of_all_that_decides_and_of_what_the_rules_are_shown() -> None:
+    revisions = code_revisions()
+
+    assert revisions["prompt"] == prompt.REVISION
+    assert revisions["intake.spelling"] == spelling.REVISION
+    assert len(revisions) == 2 + len(triage.every_rule()) + len(rules.RULES)
 
 
 @pytest.mark.django_db(transaction=True)

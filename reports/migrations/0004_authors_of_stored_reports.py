@@ -1,4 +1,9 @@
-"""Reports that came before authors had pseudonyms get theirs, from their content."""
+"""Reports that came before authors had pseudonyms get theirs, from their content.
+
+Chunks of ids by the primary key, each in a transaction of its own, so that no row stays locked while
+the site works. The bodies, up to 1 MiB each, stay in PostgreSQL: the author's id alone is read.
+Stopped half-way it goes on at its next start: what has a pseudonym is passed over.
+"""
 
 from typing import Any
 
@@ -8,33 +13,59 @@ from reports.fingerprint import author_pseudonym
 
 CHUNK = 1_000
 
+# As `reports.signals.author_of`: whom the item names, else the one who wrote all that was reported
+# (all messages where none is marked).
+AUTHORS = """
+SELECT report.id, report.sender_id, coalesce(
+    content.body #>> '{item,author_id}',
+    (
+        SELECT min(message ->> 'author_id')
+        FROM jsonb_path_query(content.body, CASE
+            WHEN content.body @? '$.messages[*] ? (@.reported == true)'
+            THEN '$.messages[*] ? (@.reported == true)'::jsonpath
+            ELSE '$.messages[*]'::jsonpath
+        END) AS message
+        HAVING count(DISTINCT message ->> 'author_id') = 1
+            AND count(message ->> 'author_id') = count(*)
+    )
+)
+FROM reports_report AS report JOIN reports_content AS content ON content.report_id = report.id
+WHERE report.id > %s AND report.author_pseudonym = ''
+ORDER BY report.id LIMIT %s
+"""
 
-def name_authors(apps: Any, _editor: Any) -> None:
-    report_model = apps.get_model("reports", "Report")
-    content_model = apps.get_model("reports", "Content")
-    waiting = content_model.objects.filter(report__author_pseudonym="").order_by("pk")
+# Locked in the order in which decisions lock them.
+NAME = """
+WITH named AS (
+    SELECT * FROM unnest(%s::bigint[], %s::text[]) AS named (id, pseudonym)
+), locked AS (
+    SELECT report.id FROM reports_report AS report JOIN named USING (id)
+    WHERE report.author_pseudonym = '' ORDER BY report.id FOR NO KEY UPDATE OF report
+)
+UPDATE reports_report AS report SET author_pseudonym = named.pseudonym
+FROM locked JOIN named USING (id)
+WHERE report.id = locked.id
+"""
+
+
+def name_authors(_apps: Any, editor: Any) -> None:
     last = 0
-    while chunk := list(waiting.filter(pk__gt=last).select_related("report")[:CHUNK]):
-        last = chunk[-1].pk
-        for content in chunk:
-            content.report.author_pseudonym = _author(content)
-        report_model.objects.bulk_update(
-            [each.report for each in chunk if each.report.author_pseudonym], ["author_pseudonym"]
-        )
-
-
-def _author(content: Any) -> str:
-    item, messages = content.body.get("item") or {}, content.body.get("messages") or []
-    author_id = item.get("author_id")
-    if author_id is None:
-        marked = [message for message in messages if message.get("reported")] or messages
-        writers = {message.get("author_id") for message in marked}
-        author_id = writers.pop() if len(writers) == 1 else None
-    if not author_id:
-        return ""
-    return author_pseudonym(sender_id=content.report.sender_id, author_id=author_id)
+    with editor.connection.cursor() as cursor:
+        while True:
+            cursor.execute(AUTHORS, [last, CHUNK])
+            chunk = cursor.fetchall()
+            if not chunk:
+                break
+            last = chunk[-1][0]
+            pseudonyms = {
+                report_id: author_pseudonym(sender_id=sender_id, author_id=author_id)
+                for report_id, sender_id, author_id in chunk
+                if author_id
+            }
+            cursor.execute(NAME, [list(pseudonyms), list(pseudonyms.values())])
 
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [("reports", "0003_signals")]
     operations = [migrations.RunPython(name_authors, migrations.RunPython.noop)]

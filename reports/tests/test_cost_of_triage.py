@@ -18,6 +18,7 @@ UNITS = [
     "deserve to be ", "killing a a ", "wish a a a a a a ", "die a a a a ", "people like a ",
     "kill him at ", "sexy ", "child ", "10 ", "اعرف وين ", "صور جنس ", "لازم ال ", "سوف ",
     "سنقتل ا ا ", "ساضرب ا ا ", "قتل ا ا ", "3aref a a ", "2t",
+    "kiII ", "aI", "KlL", "i||", "2day ", "kill you ",
 ]  # fmt: skip
 
 

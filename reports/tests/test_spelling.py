@@ -51,6 +51,13 @@ def test_text_is_compared_in_one_form(written: str, compared: str) -> None:
         ("f-ing", "fing"),
         ("ق ـ ت ـ ل", "قتل"),
         ("w 1 l l", "will"),
+        ("kiII", "kill"),
+        ("kiIl him", "kill him"),
+        ("I wiII", "i will"),
+        ("I'll KlLL", "i'll kill"),
+        ("ki|| him", "kill him"),
+        ("murd3r", "murder"),
+        ("2morrow or 2nite", "tomorrow or tonite"),
     ],
 )
 def test_a_disguise_is_undone_in_another_spelling(written: str, also_compared: str) -> None:
@@ -64,6 +71,13 @@ def test_the_text_as_it_was_written_is_among_the_spellings(text: str) -> None:
 
 def test_plain_words_have_one_spelling() -> None:
     assert spellings("See you at lunch, ok?") == {"see you at lunch, ok?"}
+    assert spellings("If I say YES, or LOL, I mean it") == {"if i say yes, or lol, i mean it"}
+
+
+@pytest.mark.parametrize("text", ["sayIF", "World War II", "III", "Will", "ALL", "WiFi", "12days"])
+def test_letters_that_are_what_they_seem_stay(text: str) -> None:
+    assert {each for each in spellings(text) if "l" in each} <= {normalize(text)}
+    assert not any("to" in each for each in spellings(text))
 
 
 def test_no_sign_becomes_more_than_a_few_letters() -> None:
