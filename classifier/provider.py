@@ -12,11 +12,13 @@ import os
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from django.conf import settings
 
@@ -28,13 +30,17 @@ from classifier.server_errors import (
     error_object,
     filtered,
     one_word,
+    stated_limit,
 )
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 # A server that asks for more than this has sent garbage, which is answered by our own wait.
 LONGEST_RETRY_AFTER_SECONDS = 30 * 24 * 3600.0
+# A list stands ready at the server, and a person may wait for it in the admin.
+FETCH_SECONDS = 10.0
 
 
 class Fault(StrEnum):
@@ -64,6 +70,7 @@ class ProviderError(Exception):
         parameter: str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
+        limit: int | None = None,
     ) -> None:
         super().__init__(f"{fault} (status {status}, code {code}, request {request_id})")
         self.fault = fault
@@ -74,6 +81,8 @@ class ProviderError(Exception):
         self.request_id = request_id
         self.retry_after = retry_after
         """Seconds that the server asked to wait, if it did."""
+        self.limit = limit
+        """Tokens that the server takes at most, where it said so with `TOO_LONG`."""
 
 
 @dataclass(frozen=True)
@@ -91,36 +100,58 @@ def ask(*, model: str, system: str, user: str, parameters: Mapping[str, Any]) ->
     transaction open and the database connection returned.
     """
     load()  # before the time runs
+    started = time.monotonic()
+    with (
+        _bounded(settings.MODEL_DEADLINE_SECONDS, parameters, user) as timeout,
+        _client().chat.completions.with_streaming_response.create(
+            model=model,
+            messages=[
+                {"role": "system", "content": system},
+                {"role": "user", "content": user},
+            ],
+            timeout=timeout,
+            extra_body=dict(parameters),
+        ) as response,
+    ):
+        body = b"".join(response.iter_bytes())
+    return Reply(body=body, seconds=time.monotonic() - started)
+
+
+def fetch(path: str) -> bytes:
+    """The body of one GET under `FETCH_SECONDS` in all; raises `ProviderError`.
+
+    `path` is relative to the base URL ("models") or begins at its host's root ("/props").
+    """
+    load()
+    import httpx2  # noqa: PLC0415
+
+    url = urljoin(settings.OPENAI_BASE_URL, path) if path.startswith("/") else path
+    with _bounded(min(FETCH_SECONDS, settings.MODEL_DEADLINE_SECONDS), {}) as timeout:
+        reply = _client().get(url, cast_to=httpx2.Response, options={"timeout": timeout})
+    return reply.content
+
+
+@contextmanager
+def _bounded(
+    seconds: float, parameters: Mapping[str, Any], user: str = ""
+) -> Iterator["httpx2.Timeout"]:
+    """One call's deadline, and its errors as ours; gives the timeout to call with."""
     import httpx2  # noqa: PLC0415
     import openai  # noqa: PLC0415
 
     from classifier import transport  # noqa: PLC0415
 
-    started = time.monotonic()
-    seconds = settings.MODEL_DEADLINE_SECONDS
     try:
-        with (
-            transport.deadline(ends=started + seconds),
-            _client().chat.completions.with_streaming_response.create(
-                model=model,
-                messages=[
-                    {"role": "system", "content": system},
-                    {"role": "user", "content": user},
-                ],
-                timeout=httpx2.Timeout(seconds, connect=min(5.0, seconds)),
-                extra_body=dict(parameters),
-            ) as response,
-        ):
-            body = b"".join(response.iter_bytes())
+        with transport.deadline(ends=time.monotonic() + seconds):
+            yield httpx2.Timeout(seconds, connect=min(5.0, seconds))
     except openai.APIStatusError as error:
         raise _from_status(error, parameters, user) from None
     except (openai.OpenAIError, httpx2.HTTPError, JSONDecodeError, UnicodeDecodeError) as error:
         raise _from_transport(error) from None
-    return Reply(body=body, seconds=time.monotonic() - started)
 
 
 def load() -> None:
-    """Load the SDK: half a second and 45 MB that web processes never pay."""
+    """Load the SDK: half a second and 45 MB. A web process pays them once a list is read there."""
     import openai  # noqa: F401, PLC0415
 
     import classifier.transport  # noqa: F401, PLC0415
@@ -224,6 +255,7 @@ def _from_status(
         parameter=parameter,
         request_id=one_word(error.request_id),
         retry_after=_retry_after(error.response.headers),
+        limit=stated_limit(body) if fault is Fault.TOO_LONG else None,
     )
 
 

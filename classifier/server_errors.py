@@ -58,6 +58,19 @@ def ends_filtered(finish_reason: str) -> bool:
     return ending.startswith("content_filter") or ending in _FILTERED_ENDINGS
 
 
+def stated_limit(error: Mapping[str, Any]) -> int | None:
+    """The limit that an error of a too long request names: llama.cpp in a field, others in words."""
+    if isinstance(field := error.get("n_ctx"), int) and not isinstance(field, bool):
+        return field
+    found = _LIMIT_IN_WORDS.search(str(error.get("message")).lower())
+    return int(found[1]) if found else None
+
+
+_LIMIT_IN_WORDS = re.compile(
+    r"(?:maximum|max) (?:model )?context length (?:is|of)[^\d.]{0,12}(\d{3,8})\b"
+)
+
+
 def one_word(value: object) -> str | None:
     """The value where it is one short word: nothing else of a reply is ever logged."""
     found = isinstance(value, str) and re.fullmatch(r"[\w.:-]{1,64}", value, re.ASCII)

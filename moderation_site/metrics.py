@@ -1,11 +1,13 @@
 """Figures for operations, read from PostgreSQL. They tell counts and times, never content."""
 
+from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
+from classifier.catalogue import effective_limit
 from classifier.models import PolicyVersion, ProviderModel
 from classifier.policies import code_revisions
 from classifier.sweep import HEARTBEAT
@@ -73,6 +75,7 @@ def metrics(_request: HttpRequest) -> HttpResponse:
     for model in ProviderModel.objects.resting():
         rested = timezone.now() - (model.rests_since or timezone.now())
         rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
+    _catalogue(registry)
     active = PolicyVersion.objects.active()
     revisions.set(active is not None and active.revisions != code_revisions())
     with connection.cursor() as cursor:
@@ -113,6 +116,36 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         for (at,) in cursor.fetchall():
             beat.set(at)
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _catalogue(registry: CollectorRegistry) -> None:
+    """What is known of the models at the configured provider; absent where nothing is."""
+    limits = Gauge(
+        "moderation_model_limit_tokens",
+        "How much a model takes, and who says so; absent: nobody does, and it is not asked",
+        ["model", "source"],
+        registry=registry,
+    )
+    ages = Gauge(
+        "moderation_model_listed_age_seconds",
+        "How long ago the provider's list was read for a model; absent: never",
+        ["model"],
+        registry=registry,
+    )
+    shutdowns = Gauge(
+        "moderation_model_shutdown_days",
+        "Days until the provider shuts a model down; absent: none is announced",
+        ["model"],
+        registry=registry,
+    )
+    now = timezone.now()
+    for model in ProviderModel.objects.filter(base_url=settings.OPENAI_BASE_URL):
+        if limit := effective_limit(model, today=now.date()):
+            limits.labels(model.name, limit.source).set(limit.tokens)
+        if model.listed_at:
+            ages.labels(model.name).set((now - model.listed_at).total_seconds())
+        if model.shutdown_on:
+            shutdowns.labels(model.name).set((model.shutdown_on - now.date()).days)
 
 
 # What became due lately came at the earliest its budget before, so the index of a sender's arrivals

@@ -23,6 +23,10 @@ class Classification(models.Model):
     prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True)
     completion_tokens = models.PositiveIntegerField(_("tokens written"), null=True)
     model_seconds = models.FloatField(_("seconds of the call"))
+    # Each call about it: which messages it covered, what it said, what it cost. See recording.py.
+    calls = models.JSONField(
+        _("calls"), default=list, db_default=models.Value([], models.JSONField())
+    )
     answer_hash = models.CharField(_("hash of the answer"), max_length=64)
     created_at = models.DateTimeField(_("classified"), db_default=Now(), editable=False)
     purged_at = models.DateTimeField(_("purged"), null=True)

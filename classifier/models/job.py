@@ -23,6 +23,8 @@ class WaitingReason(models.TextChoices):
     PROVIDER_QUOTA = "provider_quota", _("The provider's quota is used up.")
     PROVIDER_CREDENTIALS = "provider_credentials", _("The provider refused our key.")
     PROVIDER_REJECTED = "provider_rejected", _("The provider refused the request as wrong.")
+    POLICY_TOO_LONG = "policy_too_long", _("The policy's own text leaves this model no room.")
+    UNKNOWN_LIMIT = "unknown_limit", _("Nobody has said how much this model can read.")
     UNKNOWN_MODEL = "unknown_model", _("The provider does not offer the policy's model.")
     PROBING = "probing_model", _("It is being found out how this model wants to be asked.")
     ANSWER_INVALID = "answer_invalid", _("The model's answer was not usable.")
@@ -52,6 +54,10 @@ _FOR_OPERATIONS: "dict[str, StrOrPromise]" = {
     "provider_quota": _("Top up the account. Nothing else is needed; it is asked again by itself."),
     "provider_credentials": _("Put a valid OPENAI_API_KEY in place and restart the workers."),
     "provider_rejected": _("The workers' log has status and code; is it our request or this text?"),
+    "policy_too_long": _("Load a shorter policy, or one with a model of longer context."),
+    "unknown_limit": _(
+        "Run `manage.py sync_models`; where the provider says nothing, `record_limit` with evidence."
+    ),
     "unknown_model": _("Is the model's name right, and offered to this key? Else load a policy."),
     "probing_model": _("Nothing to do; takes seconds, once for each model."),
     "answer_invalid": _("Many of them: is the model able to follow the schema? Probe it again."),

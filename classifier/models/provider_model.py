@@ -16,6 +16,8 @@ MENDED_BY_PEOPLE = (
     WaitingReason.PROVIDER_QUOTA,
     WaitingReason.PROVIDER_CREDENTIALS,
     WaitingReason.UNKNOWN_MODEL,
+    WaitingReason.UNKNOWN_LIMIT,
+    WaitingReason.POLICY_TOO_LONG,
     WaitingReason.WRONG_MODEL,
 )
 # A short rest is the normal answer to a busy provider.
@@ -40,8 +42,8 @@ class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
 class ProviderModel(models.Model):
     """One model at one provider: how it wants to be asked, and whether it is being left alone.
 
-    `classifier.capabilities` writes what is known of it, `classifier.cooldown` its rests. All
-    workers read the same row.
+    `classifier.capabilities` writes how it is asked, `classifier.catalogue` how much it takes,
+    `classifier.cooldown` its rests. All workers read the same row.
     """
 
     class Mode(models.TextChoices):
@@ -76,13 +78,38 @@ class ProviderModel(models.Model):
     )
     takes_temperature = models.BooleanField(_("takes a temperature"), default=True)
     thinks = models.BooleanField(_("thinks aloud"), default=False)
-    little_room = models.BooleanField(_("has no room for thoughts"), default=False)
     echoes_ref = models.BooleanField(
         _("echoes the reference"),
         default=True,
         help_text=_("Off for a model too small to copy it: a mixed-up answer is then not noticed."),
     )
     probed_at = models.DateTimeField(_("probed"), null=True, editable=False)
+
+    # What the provider's own list says, or an error of its that knew better; never ours.
+    context_limit = models.PositiveIntegerField(_("context limit"), null=True, editable=False)
+    context_source = models.CharField(
+        _("source of the limit"), max_length=64, blank=True, editable=False
+    )
+    counts_answer = models.BooleanField(
+        _("the limit holds the answer too"), default=True, editable=False
+    )
+    listed_at = models.DateTimeField(_("list read"), null=True, editable=False)
+    listed_hash = models.CharField(
+        _("hash of the entry"), max_length=64, blank=True, editable=False
+    )
+    shutdown_on = models.DateField(_("shut down on"), null=True, editable=False)
+    # What an operator recorded, with evidence, where the provider says nothing.
+    recorded_limit = models.PositiveIntegerField(_("recorded limit"), null=True, editable=False)
+    recorded_evidence = models.URLField(_("evidence"), max_length=500, blank=True, editable=False)
+    recorded_until = models.DateField(_("recorded until"), null=True, editable=False)
+    # How its tokens are counted; see classifier/tokens.py.
+    tokenizer = models.CharField(_("tokenizer"), max_length=32, blank=True, editable=False)
+    token_ratios: "models.JSONField[dict[str, float], dict[str, float]]" = models.JSONField(
+        _("tokens a byte, by script"), default=dict, editable=False
+    )
+    frame_tokens = models.PositiveIntegerField(
+        _("tokens around the text"), null=True, editable=False
+    )
     formless = models.PositiveSmallIntegerField(_("answers without form in a row"), default=0)
 
     faults = models.PositiveIntegerField(_("faults in a row"), default=0, editable=False)
@@ -104,6 +131,23 @@ class ProviderModel(models.Model):
         constraints = [
             models.UniqueConstraint(
                 name="one_row_per_provider_and_model", fields=["base_url", "name"]
+            ),
+            models.CheckConstraint(
+                name="provider_model_limit_has_a_source",
+                condition=models.Q(context_limit=None, context_source="")
+                # IS NOT NULL, because a check that comes to NULL lets the row pass.
+                | models.Q(context_limit__isnull=False, context_limit__gte=256)
+                & ~models.Q(context_source=""),
+            ),
+            models.CheckConstraint(
+                name="provider_model_record_has_evidence_and_an_end",
+                condition=models.Q(recorded_limit=None, recorded_evidence="", recorded_until=None)
+                | models.Q(
+                    recorded_limit__isnull=False,
+                    recorded_limit__gte=256,
+                    recorded_until__isnull=False,
+                )
+                & ~models.Q(recorded_evidence=""),
             ),
             models.CheckConstraint(
                 name="provider_model_mode_is_known",

@@ -14,7 +14,7 @@ from classifier import provider
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every POST by `respond(handler, request)`; keeps the headers and the JSON it got."""
+    """Answers by `respond(handler, request)`; keeps the headers and the JSON it got, of a GET `{}`."""
 
     daemon_threads = True
 
@@ -39,8 +39,13 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
+    def do_GET(self) -> None:
+        self._answer({})
+
     def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _answer(self, request: dict[str, Any]) -> None:
         self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
         self.server.requests.append(request)
         self.server.respond(self, request)

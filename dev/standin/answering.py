@@ -3,14 +3,23 @@
 import threading
 from typing import Any
 
-from dev.standin.answers import Answer, no_evidence_answer, normal_answer
+from dev.standin.answers import Answer, counted_answer, no_evidence_answer, normal_answer
 from dev.standin.calls import Calls, call_of
-from dev.standin.evidence import EvidenceError, last_user_text, read_evidence, searchable_text
+from dev.standin.evidence import (
+    EvidenceError,
+    last_user_text,
+    message_text,
+    read_evidence,
+    searchable_text,
+)
 from dev.standin.manners import NORMAL, Manners
 from dev.standin.refusals import refusal_of
 from dev.standin.script import Script
 from dev.standin.scripted import scripted_answer
 from dev.standin.swaps import Swaps
+
+# What the product says where it only wants to know how many tokens were read.
+COUNTING = "Answer with the word OK."
 
 
 class Answering:
@@ -30,6 +39,9 @@ class Answering:
         # Read once: other manners may come while this call waits.
         manners = self.manners
         prompt = last_user_text(request["messages"])
+        if message_text(request["messages"][0]) == COUNTING:
+            # The product counts its tokens by that; no script is about it.
+            return counted_answer(request, manners), self.calls.add(call_of(request, None, None))
         evidence: dict[str, Any] | None = None
         why = ""
         try:

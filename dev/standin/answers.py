@@ -55,6 +55,8 @@ def no_evidence_answer(why: str) -> Answer:
 
 
 def models_answer(manners: Manners) -> Answer:
+    if manners.models is not None:
+        return _as_given(manners.models)
     model = {
         "id": MODEL,
         "object": "model",
@@ -63,6 +65,21 @@ def models_answer(manners: Manners) -> Answer:
         "max_model_len": manners.context,
     }
     return json_answer(200, {"object": "list", "data": [model]})
+
+
+def beside_answer(manners: Manners, path: str) -> Answer | None:
+    """The side endpoint that these manners have at the path, with its query or without."""
+    bare = path.partition("?")[0]
+    for each in (path, bare):
+        if each in manners.beside:
+            return _as_given(manners.beside[each])
+    return None
+
+
+def _as_given(body: Any) -> Answer:
+    if isinstance(body, str):
+        return Answer(200, body.encode(), {"Content-Type": "text/html"})
+    return json_answer(200, body)
 
 
 def normal_answer(
@@ -79,6 +96,11 @@ def normal_answer(
         )
     text = json.dumps(verdict_by(manners, evidence), ensure_ascii=False)
     return json_answer(200, thought_of(manners, completion(request, text, manners)))
+
+
+def counted_answer(request: dict[str, Any], manners: Manners = NORMAL) -> Answer:
+    """A word, with the count of what was read."""
+    return json_answer(200, completion(request, "OK", manners))
 
 
 def verdict_by(manners: Manners, evidence: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,8 @@
 | echoes_ref | true, false | false: the verdict's ref is made up |
 | served_model | name | the model that the answer names |
 | context | tokens | the context length of GET /v1/models and of the 400 for a longer prompt |
+| models | any JSON | the body of GET /v1/models in place of its own; a text is sent as it is |
+| beside | an object, path to body | further GETs, such as "/props", for this query or any; others stay 404 |
 | truncates | true, false | true: no such 400; a longer prompt is answered and counted as `context` tokens |
 | misbehave | see `misbehaviour` | a share of the calls gets a random step |
 
@@ -20,7 +22,7 @@ A step built upon the normal answer is built upon the one that these manners giv
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dev.standin.misbehaviour import Misbehaviour
@@ -44,6 +46,8 @@ class Manners:
     echoes_ref: bool = True
     served_model: str | None = None
     context: int = MAX_MODEL_LEN
+    models: Any = None
+    beside: dict[str, Any] = field(default_factory=dict)
     truncates: bool = False
     misbehave: Misbehaviour | None = None
 
@@ -92,6 +96,11 @@ _FIELDS: dict[str, _Check] = {
     "echoes_ref": _BOOLEAN,
     "served_model": (lambda value: isinstance(value, str), "a name"),
     "context": (lambda value: _is_whole(value) and value > 0, "a positive whole number"),
+    "models": (lambda value: value is not None, "JSON other than null"),
+    "beside": (
+        lambda value: isinstance(value, dict) and all(path.startswith("/") for path in value),
+        "an object of paths that begin with /",
+    ),
     "truncates": _BOOLEAN,
     "misbehave": (lambda value: isinstance(value, dict), "an object"),
 }

@@ -3,7 +3,8 @@
 | request | answer |
 |---|---|
 | GET / | what this is |
-| GET /v1/models | one model and its context length |
+| GET /v1/models | one model and its context length, or the list of the manners |
+| GET what `beside` of the manners names | its body |
 | POST /v1/chat/completions | the verdict by the word rules, or what a script or the manners say |
 | POST /script, DELETE /script | add one script (see `script`), forget all |
 | PUT /manners, DELETE /manners | behave like this (see `manners`), behave normally |
@@ -26,6 +27,7 @@ from dev.standin.answering import Answering
 from dev.standin.answers import (
     OWNER,
     Answer,
+    beside_answer,
     error_answer,
     json_answer,
     models_answer,
@@ -148,7 +150,8 @@ class StandinHandler(BaseHTTPRequestHandler):
             case "/calls":
                 self._send(json_answer(200, {"calls": self.server.model.calls.all()}))
             case _:
-                self._send_not_found()
+                answer = beside_answer(self.server.model.manners, self.path)
+                self._send(answer) if answer else self._send_not_found()
 
     def do_POST(self) -> None:
         body = self._read_json()

@@ -217,6 +217,39 @@ def test_a_server_that_truncates_answers_and_counts_its_context(standin: Standin
     assert ask(standin, FOUND)[1]["usage"]["prompt_tokens"] < 1000
 
 
+# --- The list and what stands beside it
+
+
+def got(standin: Standin, path: str) -> tuple[int, str]:
+    with contextlib.closing(connect(standin)) as connection:
+        status, raw, *_more = send(connection, "GET", path)
+    return status, raw.decode()
+
+
+@pytest.mark.parametrize("body", [{"data": []}, [], [{"id": "a"}], 7, False])
+def test_the_list_is_the_one_that_is_given(standin: Standin, body: Any) -> None:
+    standin.behave(models=body)
+    status, raw = got(standin, "/v1/models")
+    assert (status, json.loads(raw)) == (200, body)
+
+
+def test_a_list_given_as_text_is_sent_as_it_is(standin: Standin) -> None:
+    standin.behave(models="<html>")
+    assert got(standin, "/v1/models") == (200, "<html>")
+
+
+def test_side_endpoints_are_those_that_are_given_and_no_others(standin: Standin) -> None:
+    assert got(standin, "/props")[0] == 404
+    standin.behave(beside={"/props": {"n": 1}, "/props?model=a": {"n": 2}, "/info": "text"})
+    assert got(standin, "/props") == (200, '{"n": 1}')
+    assert got(standin, "/props?model=b") == (200, '{"n": 1}')
+    assert got(standin, "/props?model=a") == (200, '{"n": 2}')
+    assert got(standin, "/info") == (200, "text")
+    assert got(standin, "/api/ps")[0] == 404
+    standin.clear()
+    assert got(standin, "/props")[0] == 404
+
+
 # --- Among each other
 
 
@@ -252,6 +285,9 @@ def test_new_manners_replace_the_old_and_clear_ends_them(standin: Standin) -> No
         ({"thinks": ["tags"]}, "thinks is"),
         ({"context": 0}, "context is"),
         ({"context": True}, "context is"),
+        ({"models": None}, "models is JSON"),
+        ({"beside": []}, "beside is an object"),
+        ({"beside": {"props": {}}}, "beside is an object"),
         ({"truncates": 1}, "truncates is"),
         ({"misbehave": {"share": 2}}, "share is"),
         ({"misbehave": {"slow": float("nan")}}, "slow is"),
