@@ -68,6 +68,9 @@ fuzz: .venv/.installed ## mutated replies through the reader, against a strict r
 misbehave: .venv/.installed ## 10,000 calls to a server that misbehaves: memory, slots (SEED, CALLS)
 	@exec $(PY) -m dev.misbehave $(if $(SEED),--seed $(SEED)) $(if $(CALLS),--calls $(CALLS))
 
+tokens: .venv/.installed ## count against real tokenizers, and write docs/tokens.md
+	@exec $(PY) -m dev.tokens --write
+
 messages: .venv/.installed-dev ## bring the Arabic catalogue up to date and compile it (needs gettext)
 	$(DEVELOPMENT) $(PY) manage.py makemessages -l ar --no-location --no-wrap \
 		-i '.venv*' -i dev -i '*/tests/*' -i .local
@@ -79,6 +82,7 @@ screenshots: .venv/.installed-dev ## pictures of the pages into docs/screenshots
 lock: .venv-lock/.created ## write requirements*.txt anew (UPGRADE=1: with newer versions)
 	$(COMPILE) -o requirements.txt requirements.in
 	$(COMPILE) -o requirements-dev.txt requirements-dev.in
+	$(COMPILE) --no-deps -o dev/tokens/requirements.txt dev/tokens/requirements.in
 	$(COMPILE) --no-deps -o dev/interop/requirements.txt dev/interop/requirements.in
 
 clean: ## delete .venv, the demo's data in .local, and caches
