@@ -7,8 +7,9 @@ from django.core.cache import cache
 from django.db import connection
 from pytest_django import Settings
 
-from classifier.models import PolicyVersion, ProviderModel
+from classifier.models import PolicyVersion
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from classifier.tests.situations import know_model
 from dev.standin.client import Standin
 from dev.standin.server import running_standin
 from reports.tests.sending import Client, make_sender
@@ -54,9 +55,7 @@ def standin(
 ) -> Iterator[Standin]:
     """The stand-in model over real HTTP, probed, with nothing scripted."""
     settings.OPENAI_BASE_URL = _standin.base_url
-    ProviderModel.objects.create(
-        base_url=_standin.base_url, name=STANDIN_MODEL, mode=ProviderModel.Mode.JSON_SCHEMA
-    )
+    know_model(_standin.base_url)
     yield _standin
     _standin.clear()
 

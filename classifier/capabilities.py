@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from classifier.limits import Limit
 from classifier.models import ProviderModel
-from classifier.provider import Fault, ProviderError
+from classifier.provider import ProviderError
 from reports.audit import write_audit
 
 log = logging.getLogger(__name__)
@@ -30,10 +31,10 @@ FORMLESS_UNTIL_STEP = 3
 STEPS = (Mode.JSON_SCHEMA, Mode.JSON_OBJECT, Mode.TEXT)
 
 
-def parameters(model: ProviderModel, *, schema: dict[str, Any], more_room: bool) -> dict[str, Any]:
+def parameters(model: ProviderModel, *, schema: dict[str, Any], room: int) -> dict[str, Any]:
     """The request's fields beside model and messages, for a model in a known mode.
 
-    `more_room`: an earlier answer was cut, so the limit is the one of a model that thinks.
+    `room`: how many tokens the answer may have.
     """
     found: dict[str, Any] = {}
     if model.mode == Mode.JSON_SCHEMA:
@@ -44,16 +45,22 @@ def parameters(model: ProviderModel, *, schema: dict[str, Any], more_room: bool)
     elif model.mode == Mode.JSON_OBJECT:
         found["response_format"] = {"type": "json_object"}
     if model.output_limit != OutputLimit.NONE:
-        found[model.output_limit] = _room(model, more_room=more_room)
+        found[model.output_limit] = room
     if model.takes_temperature:
         found["temperature"] = 0
     return found
 
 
-def _room(model: ProviderModel, *, more_room: bool) -> int:
-    """Tokens that an answer may have."""
-    thoughts = (model.thinks or more_room) and not model.little_room
-    return ANSWER_TOKENS + (THOUGHT_TOKENS if thoughts else 0)
+def answer_room(model: ProviderModel, limit: Limit | None, *, more_room: bool) -> int:
+    """Tokens that an answer may have: of a limit that holds both, a fair share.
+
+    `more_room`: an earlier answer was cut, so it gets that of a model that thinks.
+    """
+    thinks = model.thinks or more_room
+    room = ANSWER_TOKENS + (THOUGHT_TOKENS if thinks else 0)
+    if limit is None or not limit.counts_answer:
+        return room
+    return min(room, limit.tokens // (2 if thinks else 4))
 
 
 def schema_in_prompt(model: ProviderModel, schema: dict[str, Any]) -> dict[str, Any] | None:
@@ -61,13 +68,10 @@ def schema_in_prompt(model: ProviderModel, schema: dict[str, Any]) -> dict[str, 
     return None if model.mode == Mode.JSON_SCHEMA else schema
 
 
-def learn_from_error(model: ProviderModel, error: ProviderError, *, more_room: bool) -> bool:
-    """How not to ask again: without a parameter, with less room. False: nothing to learn."""
+def learn_from_error(model: ProviderModel, error: ProviderError) -> bool:
+    """Never to send a parameter again that the server would not have. False: nothing to learn."""
     parameter = error.parameter or ""
     lesson = without(model, parameter)
-    if error.fault is Fault.TOO_LONG and _room(model, more_room=more_room) > ANSWER_TOKENS:
-        # A small server's limit is of prompt and answer together.
-        parameter, lesson = "room for thoughts", {"little_room": True}
     # Of two workers with the same lesson one writes it.
     before = {field: getattr(model, field) for field in lesson}
     if lesson and ProviderModel.objects.filter(pk=model.pk, **before).update(**lesson):
@@ -92,7 +96,7 @@ def _weaker(mode: str) -> str:
     return STEPS[STEPS.index(Mode(mode)) + 1]
 
 
-def learn_from_answer(model: ProviderModel, *, thought: bool, formless: bool) -> None:
+def learn_form(model: ProviderModel, *, thought: bool, formless: bool) -> None:
     """What an answer told of its model. Enough answers without form put the mode in doubt."""
     rows = ProviderModel.objects.filter(pk=model.pk)
     if thought and not model.thinks:
@@ -119,7 +123,6 @@ def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str =
             output_limit=OutputLimit.MAX_COMPLETION_TOKENS,
             takes_temperature=True,
             thinks=False,
-            little_room=False,
             probed_at=None,
             turn_until=None,
         )

@@ -36,6 +36,8 @@ RESTS_AT_ONCE = frozenset(
         WaitingReason.PROVIDER_QUOTA,
         WaitingReason.PROVIDER_CREDENTIALS,
         WaitingReason.UNKNOWN_MODEL,
+        WaitingReason.UNKNOWN_LIMIT,
+        WaitingReason.POLICY_TOO_LONG,
         WaitingReason.WRONG_MODEL,
     }
 )

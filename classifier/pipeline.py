@@ -3,30 +3,22 @@
 import logging
 from enum import StrEnum
 
-from django.db import connection
-
 from classifier import cooldown, provider, rules
-from classifier.capabilities import (
-    learn_from_answer,
-    learn_from_error,
-    parameters,
-    schema_in_prompt,
+from classifier.asking import (
+    ClaimLostError,
+    ModelRestsError,
+    PolicyTooLongError,
+    UnknownLimitError,
+    ask_report,
 )
+from classifier.capabilities import learn_form, learn_from_error
 from classifier.cooldown import FREE
 from classifier.jobs import Claimed, claim_job, claim_more_urgent, extend_claim, hold_back, put_off
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
-from classifier.probing import find_out, served_names
-from classifier.prompt import build_prompt
-from classifier.reader import (
-    FORMLESS,
-    AnswerRefusedError,
-    Expected,
-    UnreadableReplyError,
-    least_tokens,
-    read_answer,
-)
+from classifier.probing import find_out
+from classifier.reader import FORMLESS, AnswerRefusedError, UnreadableReplyError
 from classifier.recording import Recorded, record_answer
-from classifier.verdict import answer_schema
+from classifier.windows import TooManyWindowsError
 from reports.failpoints import Point, hit
 from reports.models import Report, Severity
 from reports.nudge import Lane, publish
@@ -79,7 +71,16 @@ def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:
     if not turn.granted:
         hold_back(claimed=claimed, reason=turn.reason, seconds=turn.wait)
         return Outcome.HELD_BACK
-    return _ask(claimed, model)
+    try:
+        return _ask(claimed, model)
+    except ModelRestsError:
+        turn = cooldown.take_turn(model)
+        cooldown.give_back(model=model, turn=turn)
+        hold_back(claimed=claimed, reason=turn.reason, seconds=turn.wait)
+        return Outcome.HELD_BACK
+    except ClaimLostError:
+        log.info("report %s: the lease had run out, another holds it", claimed.report_id)
+        return Outcome.SPENT
 
 
 def _ask(claimed: Claimed, model: ProviderModel) -> Outcome:
@@ -88,20 +89,28 @@ def _ask(claimed: Claimed, model: ProviderModel) -> Outcome:
         return _ask_and_record(claimed, model)
     except provider.ProviderError as error:
         log.warning("report %s: %s", claimed.report_id, error)
-        if learn_from_error(model, error, more_room=_more_room(claimed)):
+        if learn_from_error(model, error):
             cooldown.note_answer(model=model, turn=FREE)
             hold_back(claimed=claimed, reason=WaitingReason.PROBING, seconds=0)
             return Outcome.HELD_BACK
         return _fault(claimed, model, WaitingReason(error.fault), error.retry_after)
-    except UnreadableReplyError as error:
-        log.warning("report %s: the reply is no chat completion (%s)", claimed.report_id, error)
-        return _fault(claimed, model, WaitingReason.PROVIDER_UNAVAILABLE)
     except AnswerRefusedError as error:
         log.warning("report %s: %s", claimed.report_id, error)
         # Of one report only the first time: its own text may be what the model stumbles over.
         formless = error.detail in FORMLESS and not claimed.reason
-        learn_from_answer(model, thought=error.thought, formless=formless)
+        learn_form(model, thought=error.thought, formless=formless)
         return _fault(claimed, model, error.reason)
+    except tuple(_REASONS) as error:
+        log.warning("report %s: %s: %s", claimed.report_id, type(error).__name__, error)
+        return _fault(claimed, model, _REASONS[type(error)])
+
+
+_REASONS: dict[type[Exception], WaitingReason] = {
+    UnreadableReplyError: WaitingReason.PROVIDER_UNAVAILABLE,
+    TooManyWindowsError: WaitingReason.TOO_LONG,
+    UnknownLimitError: WaitingReason.UNKNOWN_LIMIT,
+    PolicyTooLongError: WaitingReason.POLICY_TOO_LONG,
+}
 
 
 def _nudge_again(report_id: int, lane: Lane) -> None:
@@ -114,42 +123,12 @@ def _nudge_again(report_id: int, lane: Lane) -> None:
 
 
 def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
-    policy = claimed.policy
     report = Report.objects.select_related("content").get(pk=claimed.report_id)
+    asked, claimed = ask_report(claimed=claimed, report=report, model=model)
     submission = report.content.submission()
-    schema = answer_schema(policy, with_ref=model.echoes_ref)
-    prompt = build_prompt(
-        policy=policy,
-        submission=submission,
-        language=report.language,
-        schema=schema_in_prompt(model, schema),
-    )
-    # The call may take a minute: the connection goes back to the pool, no transaction is open.
-    connection.close()
-    hit(Point.TASK_BEFORE_MODEL)
-    reply = provider.ask(
-        model=policy.model,
-        system=prompt.system,
-        user=prompt.user,
-        parameters=parameters(model, schema=schema, more_room=_more_room(claimed)),
-    )
-    hit(Point.TASK_AFTER_MODEL)
-    answer = read_answer(
-        reply.body,
-        Expected(
-            policy=policy,
-            names=served_names(policy),
-            ref=prompt.ref if model.echoes_ref else None,
-            # Some servers do not count what they had cached, which is the policy.
-            least_tokens=least_tokens(prompt.user),
-            texts=[message.text for message in submission.reported_messages()],
-            thinks=model.thinks,
-        ),
-    )
-    hit(Point.TASK_AFTER_READ)
     judgement = rules.judge(
-        verdict=answer.verdict,
-        policy=policy,
+        verdict=asked.verdict,
+        policy=claimed.policy,
         floor=Severity(report.floor),
         # All free text that the model was shown: whoever wrote it may have meant the model.
         texts=[
@@ -158,21 +137,14 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
             submission.item.type,
         ],
     )
-    recorded = record_answer(
-        claimed=claimed, answer=answer, judgement=judgement, body=reply.body, seconds=reply.seconds
-    )
+    recorded = record_answer(claimed=claimed, asked=asked, judgement=judgement)
     hit(Point.RECORD_AFTER_COMMIT)
     cooldown.note_answer(model=model, turn=FREE)
-    learn_from_answer(model, thought=answer.thought, formless=False)
+    learn_form(model, thought=any(call.answer.thought for call in asked.calls), formless=False)
     if recorded is Recorded.DUPLICATE:
         log.info("report %s: a second answer was dropped, the first stands", claimed.report_id)
         return Outcome.DUPLICATE
     return Outcome.RECORDED
-
-
-def _more_room(claimed: Claimed) -> bool:
-    """The last answer was cut: this one gets more room."""
-    return claimed.reason == WaitingReason.ANSWER_CUT
 
 
 def _fault(

@@ -7,14 +7,30 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from classifier import cooldown, provider
-from classifier.capabilities import STEPS, OutputLimit, parameters, schema_in_prompt, without
+from classifier.calibration import calibrate
+from classifier.capabilities import (
+    STEPS,
+    OutputLimit,
+    answer_room,
+    parameters,
+    schema_in_prompt,
+    without,
+)
+from classifier.catalogue import effective_limit, sync_model
 from classifier.cooldown import LOOK_AGAIN_SECONDS, Turn, TurnLostError
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
-from classifier.prompt import Prompt, build_prompt
+from classifier.prompt import Prompt, build_prompt, evidence_of
 from classifier.provider import Fault, ProviderError
-from classifier.reader import AnswerRefusedError, Form, UnreadableReplyError, read_form
+from classifier.reader import (
+    AnswerRefusedError,
+    Form,
+    UnreadableReplyError,
+    read_form,
+    read_prompt_tokens,
+)
 from classifier.verdict import answer_schema
 from reports.submission import Submission
 
@@ -29,6 +45,8 @@ _HARMLESS = Submission.model_validate(
         "messages": [{"text": "See you at lunch tomorrow, same place as last week?"}],
     }
 )
+# A question of which only the count of tokens matters. Some servers refuse less room.
+COUNTING, COUNTING_TOKENS = "Answer with the word OK.", 16
 # What a prompt's reference looks like.
 _REF = re.compile(r"[0-9a-f]{16}")
 
@@ -46,7 +64,9 @@ def find_out(model: ProviderModel, policy: PolicyVersion, turn: Turn) -> Turn:
     probe = Probe(model, policy, turn)
     try:
         if model.wants_probe():
+            sync_model(model)
             probe.find_the_mode()
+            calibrate(model, probe.tokens_read)
         else:
             probe.see_whether_it_answers()
     except (ProviderError, AnswerRefusedError, UnreadableReplyError) as error:
@@ -93,7 +113,7 @@ class Probe:
     def see_whether_it_answers(self) -> None:
         """One call in the known way; raises what a report's call would raise."""
         schema = answer_schema(self.policy, with_ref=self.model.echoes_ref)
-        self._ask(self._prompt(schema), schema, more_room=False)
+        self._ask(self._prompt(schema), schema, self._room(more_room=False))
 
     def find_the_mode(self) -> None:
         """In which mode a harmless text is answered in form, and without which parameters.
@@ -102,7 +122,6 @@ class Probe:
         """
         model = self.model
         model.takes_temperature, model.output_limit = True, OutputLimit.MAX_COMPLETION_TOKENS
-        model.little_room = False
         for mode in STEPS:
             model.mode = mode
             if self._answers_in_form():
@@ -115,10 +134,11 @@ class Probe:
     def _answers_in_form(self) -> bool:
         schema = answer_schema(self.policy, with_ref=True)
         prompt = self._prompt(schema)
-        form = self._ask(prompt, schema, more_room=False)
-        if form is not None and form.cut:
+        room, more = self._room(more_room=False), self._room(more_room=True)
+        form = self._ask(prompt, schema, room)
+        if form is not None and form.cut and more > room:
             # It thinks, or talks, longer than an answer is: once more with room for that.
-            form = self._ask(prompt, schema, more_room=True)
+            form = self._ask(prompt, schema, more)
         # A server may take the schema and answer as it likes; an object of other keys shows that.
         if form is None or not isinstance(form.value, dict):
             return False
@@ -143,12 +163,24 @@ class Probe:
     def _prompt(self, schema: dict[str, Any]) -> Prompt:
         return build_prompt(
             policy=self.policy,
-            submission=_HARMLESS,
-            language="en",
+            evidence=evidence_of(_HARMLESS, language="en"),
             schema=schema_in_prompt(self.model, schema),
         )
 
-    def _ask(self, prompt: Prompt, schema: dict[str, Any], *, more_room: bool) -> Form | None:
+    def _room(self, *, more_room: bool) -> int:
+        limit = effective_limit(self.model, today=timezone.now().date())
+        return answer_room(self.model, limit, more_room=more_room)
+
+    def tokens_read(self, text: str) -> int | None:
+        """How many tokens the server says that it read of a short question about this text."""
+        asked = parameters(self.model, schema={}, room=COUNTING_TOKENS)
+        asked.pop("response_format", None)
+        self.turn = cooldown.keep_turn(self.model, self.turn)
+        connection.close()
+        reply = provider.ask(model=self.policy.model, system=COUNTING, user=text, parameters=asked)
+        return read_prompt_tokens(reply.body)
+
+    def _ask(self, prompt: Prompt, schema: dict[str, Any], room: int) -> Form | None:
         """The form of one answer; None where the server will not be asked like this at all.
 
         Parameters that the server refuses on the way are dropped.
@@ -162,14 +194,11 @@ class Probe:
                     model=self.policy.model,
                     system=prompt.system,
                     user=prompt.user,
-                    parameters=parameters(model, schema=schema, more_room=more_room),
+                    parameters=parameters(model, schema=schema, room=room),
                 )
             except ProviderError as error:
                 lesson = without(model, error.parameter or "")
                 if "mode" in lesson or error.fault is Fault.ANSWER_INVALID:
-                    return None
-                if error.fault is Fault.TOO_LONG and more_room:
-                    model.little_room = True
                     return None
                 if not lesson:
                     if error.fault is Fault.REJECTED and model.mode != Mode.TEXT:
@@ -189,7 +218,6 @@ _LEARNT = (
     "output_limit",
     "takes_temperature",
     "thinks",
-    "little_room",
     "echoes_ref",
     "formless",
 )

@@ -35,6 +35,8 @@ class AnswerRefusedError(Exception):
         self.detail = detail
         self.thought = False
         """The model thought aloud before it answered: its thoughts need room."""
+        self.prompt_tokens: int | None = None
+        """How many tokens the server says that it read."""
 
 
 class UnreadableReplyError(Exception):
@@ -122,6 +124,7 @@ def read_answer(body: bytes, expected: Expected) -> Answer:
         verdict = _read_verdict(_text(message.content, thinks=expected.thinks), expected)
     except AnswerRefusedError as error:
         error.thought = thought
+        error.prompt_tokens = envelope.usage.prompt_tokens if envelope.usage else None
         raise
     usage = envelope.usage or _Usage()
     return Answer(
@@ -151,6 +154,12 @@ def read_form(body: bytes) -> Form:
         cut=choice.finish_reason == "length",
         served_model=envelope.model or "",
     )
+
+
+def read_prompt_tokens(body: bytes) -> int | None:
+    """How many tokens the server says that it read; raises `UnreadableReplyError`."""
+    usage = _read_envelope(body).usage
+    return usage.prompt_tokens if usage else None
 
 
 def least_tokens(text: str) -> int:

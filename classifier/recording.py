@@ -3,14 +3,16 @@
 import hashlib
 import logging
 import time
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 
+from classifier.asking import Asked, Call
 from classifier.jobs import Claimed
 from classifier.models import Classification, Job
-from classifier.reader import Answer
 from classifier.rules import Judgement
 from reports import lifecycle
 from reports.failpoints import Point, hit
@@ -30,9 +32,7 @@ class Recorded(StrEnum):
     DUPLICATE = "duplicate"  # another answer under the same version stands
 
 
-def record_answer(
-    *, claimed: Claimed, answer: Answer, judgement: Judgement, body: bytes, seconds: float
-) -> Recorded:
+def record_answer(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Recorded:
     """Store the answer once, whatever the connection does, for as long as the lease lasts.
 
     A commit whose confirmation was lost is found as a duplicate by the next try, which is right:
@@ -41,18 +41,19 @@ def record_answer(
     row = Classification(
         report_id=claimed.report_id,
         policy_version=claimed.policy,
-        category=answer.verdict.category,
-        confidence=answer.verdict.confidence,
-        summary=answer.verdict.summary,
-        quotes=answer.verdict.quotes,
-        severity=claimed.policy.category(answer.verdict.category)["severity"],
+        category=asked.verdict.category,
+        confidence=asked.verdict.confidence,
+        summary=asked.verdict.summary,
+        quotes=asked.verdict.quotes,
+        severity=claimed.policy.category(asked.verdict.category)["severity"],
         safe=judgement.safe,
         rules=list(judgement.rules),
-        served_model=answer.served_model,
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        model_seconds=seconds,
-        answer_hash=hashlib.sha256(body).hexdigest(),
+        served_model=asked.calls[-1].answer.served_model,
+        prompt_tokens=_total(call.answer.prompt_tokens for call in asked.calls),
+        completion_tokens=_total(call.answer.completion_tokens for call in asked.calls),
+        model_seconds=sum(call.reply.seconds for call in asked.calls),
+        answer_hash=hashlib.sha256(b"".join(call.reply.body for call in asked.calls)).hexdigest(),
+        calls=[_as_json(call) for call in asked.calls],
     )
     wait = FIRST_WAIT_SECONDS
     while True:
@@ -69,6 +70,42 @@ def record_answer(
             )
             time.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT_SECONDS)
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    """None where a server did not count."""
+    known = list(counts)
+    return None if None in known else sum(count or 0 for count in known)
+
+
+def _as_json(call: Call) -> dict[str, Any]:
+    """One call as its column holds it: which messages (numbered from 1) it covered, what it said."""
+    answer = call.answer
+    return {
+        "messages": _runs([number + 1 for number in call.window.covers]),
+        "parts": {
+            str(piece.message + 1): f"{piece.part}/{piece.parts}"
+            for piece in call.window.pieces
+            if piece.parts > 1
+        },
+        "part": call.part,
+        "category": answer.verdict.category,
+        "confidence": answer.verdict.confidence,
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "seconds": round(call.reply.seconds, 3),
+    }
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """[1, 2, 3, 7] -> [[1, 3], [7, 7]]."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return found
 
 
 def _record(row: Classification, claimed: Claimed) -> Recorded:

@@ -270,6 +270,9 @@ if not 0 < MODEL_DEADLINE_SECONDS < LEASE_SECONDS < VISIBILITY_TIMEOUT_SECONDS:
         f"which is MODEL_DEADLINE_SECONDS + RECORDING_SECONDS = {LEASE_SECONDS:g}, and both above 0."
     )
 
+# Calls about one report at most; what would take more waits for a person.
+MAX_WINDOWS = env.int("MAX_WINDOWS", 64)
+
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 
 QUEUE_BOUND = env.int("QUEUE_BOUND", 1000)  # how many nudges the sweep leaves in a queue at most

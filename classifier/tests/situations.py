@@ -14,13 +14,16 @@ import psycopg
 from celery import current_app
 from django.db import DatabaseError, connection, connections
 
+from classifier.asking import Asked, Call
 from classifier.jobs import Claimed, claim_job
 from classifier.models import Classification, Job, PolicyVersion, ProviderModel
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from classifier.provider import Reply
 from classifier.reader import Answer
 from classifier.recording import Recorded, record_answer
 from classifier.rules import judge
 from classifier.verdict import Verdict
+from classifier.windows import Piece, Window
 from reports.models import Item, Report, Severity
 from reports.nudge import Lane, nudge
 from reports.senders import create_sender
@@ -91,9 +94,22 @@ def rest_left(model: ProviderModel) -> float:
         return float(cursor.fetchone()[0])
 
 
+# A row before its provider was asked for a limit.
+NO_LIMIT: dict[str, Any] = {"context_limit": None, "context_source": ""}
+
+
 def know_model(base_url: str, **fields: Any) -> ProviderModel:
     """The row of the stand-in's model at this address, as after a probe."""
-    row = {"name": "stand-in-not-a-model", "mode": ProviderModel.Mode.JSON_SCHEMA, **fields}
+    row = {
+        "name": "stand-in-not-a-model",
+        "mode": ProviderModel.Mode.JSON_SCHEMA,
+        "context_limit": 32_768,
+        "context_source": "max_model_len",
+        # Four bytes a token, whatever the script.
+        "token_ratios": dict.fromkeys(("latin", "arabic", "formal_arabic"), 0.25),
+        "frame_tokens": 8,
+        **fields,
+    }
     return ProviderModel.objects.create(base_url=base_url, **row)
 
 
@@ -184,6 +200,14 @@ def make_answer(**changes: Any) -> Answer:
     )
 
 
+def make_asked(**changes: Any) -> Asked:
+    """One call about one message, with these fields of the verdict."""
+    answer = make_answer(**changes)
+    reply = Reply(body=answer.verdict.summary.encode(), seconds=0.25)
+    window = Window((Piece(0, "See you at lunch."),))
+    return Asked(answer.verdict, [Call(window, answer, reply)])
+
+
 def completion(content: Any, **changes: Any) -> dict[str, Any]:
     """A whole 200 reply; `changes` replace fields of the envelope."""
     return {
@@ -205,13 +229,11 @@ def completion(content: Any, **changes: Any) -> dict[str, Any]:
 
 def record(claimed: Claimed, *, floor: Severity = Severity.NONE, **fields: Any) -> Recorded:
     """Record an answer with these fields, as the pipeline does."""
-    answer = make_answer(**fields)
+    asked = make_asked(**fields)
     return record_answer(
         claimed=claimed,
-        answer=answer,
-        judgement=judge(verdict=answer.verdict, policy=claimed.policy, floor=floor, texts=[]),
-        body=answer.verdict.summary.encode(),
-        seconds=0.25,
+        asked=asked,
+        judgement=judge(verdict=asked.verdict, policy=claimed.policy, floor=floor, texts=[]),
     )
 
 
@@ -294,6 +316,16 @@ def other_connection() -> Iterator[psycopg.Connection[Any]]:
     parameters.pop("context", None)
     with psycopg.connect(**parameters) as other:
         yield other
+
+
+def open_transactions() -> int:
+    """How many transactions of this database stand open while somebody does something else."""
+    with other_connection() as other:
+        found = other.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND state = 'idle in transaction' AND pid <> pg_backend_pid()"
+        ).fetchone()
+    return int(found[0]) if found else 0
 
 
 # --- The queue in the broker

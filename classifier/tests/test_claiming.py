@@ -34,7 +34,7 @@ from classifier.tests.situations import (
     end_wait,
     job_of,
     load_version,
-    make_answer,
+    make_asked,
     other_connection,
     seconds_until_due,
     send_text,
@@ -63,10 +63,8 @@ def facts(job: Job) -> dict[str, Any]:
 def finish(claimed: Claimed) -> None:
     record_answer(
         claimed=claimed,
-        answer=make_answer(),
+        asked=make_asked(),
         judgement=Judgement(safe=True, severity=Severity.NONE, rules=()),
-        body=b"{}",
-        seconds=0.1,
     )
 
 

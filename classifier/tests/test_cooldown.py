@@ -12,6 +12,7 @@ from classifier import cooldown
 from classifier.cooldown import (
     FAULTS_UNTIL_REST,
     FIRST_REST_SECONDS,
+    FREE,
     LONGEST_REST_SECONDS,
     LOOK_AGAIN_SECONDS,
     Turn,
@@ -19,10 +20,10 @@ from classifier.cooldown import (
     ask_again_now,
     keep_turn,
     note_answer,
-    note_fault,
     take_turn,
 )
 from classifier.models import ProviderModel, WaitingReason
+from classifier.tests.resting import MOST, Reason, fail, fresh, put_to_rest
 from classifier.tests.situations import (
     at_once,
     end_rest,
@@ -33,34 +34,10 @@ from reports.models import AuditEntry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Reason = WaitingReason
-# What `take_turn` gives while the model is at ease.
-FREE = Turn(granted=True)
-# Jitter goes upward by a fifth; the rest is the time that a test takes.
-MOST = 1.2
-
 
 @pytest.fixture
 def model() -> ProviderModel:
     return know_model("http://127.0.0.1:9/v1")
-
-
-def fresh(model: ProviderModel) -> ProviderModel:
-    return ProviderModel.objects.get(pk=model.pk)
-
-
-def fail(
-    model: ProviderModel,
-    reason: WaitingReason = Reason.PROVIDER_UNAVAILABLE,
-    *,
-    turn: Turn = FREE,
-    retry_after: float | None = None,
-) -> float | None:
-    return note_fault(model=fresh(model), turn=turn, reason=reason, retry_after=retry_after)
-
-
-def put_to_rest(model: ProviderModel) -> None:
-    assert fail(model, Reason.PROVIDER_QUOTA) is not None
 
 
 def turn_at_the_end_of_the_rest(model: ProviderModel) -> Turn:

@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Now
 
 from classifier.models import Classification, Job, PolicyVersion
-from classifier.tests.situations import load_version, send_text, violated
+from classifier.tests.situations import NO_LIMIT, know_model, load_version, send_text, violated
 from reports.models import Report
 from reports.tests.sending import Client
 
@@ -296,3 +296,41 @@ def test_no_version_that_judged_or_waits_is_deleted(report: Report) -> None:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
     assert "policy_version_id" in (refused_by(delete_in_sql) or "")
+
+
+# --- Models at providers
+
+RECORD = {
+    "recorded_limit": 8192,
+    "recorded_evidence": "https://a.example",
+    "recorded_until": "2027-01-31",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"context_limit": 8192}, "provider_model_limit_has_a_source"),
+        ({"context_source": "max_model_len"}, "provider_model_limit_has_a_source"),
+        (
+            {"context_limit": 255, "context_source": "max_model_len"},
+            "provider_model_limit_has_a_source",
+        ),
+        (RECORD | {"recorded_limit": None}, "provider_model_record_has_evidence_and_an_end"),
+        (RECORD | {"recorded_limit": 255}, "provider_model_record_has_evidence_and_an_end"),
+        (RECORD | {"recorded_evidence": ""}, "provider_model_record_has_evidence_and_an_end"),
+        (RECORD | {"recorded_until": None}, "provider_model_record_has_evidence_and_an_end"),
+    ],
+)
+def test_a_limit_without_a_source_and_a_record_without_evidence_or_end(
+    changes: dict[str, Any], rule: str
+) -> None:
+    model = know_model("http://127.0.0.1:9/v1", **NO_LIMIT)
+
+    assert refused_by(change(model, **changes)) == rule
+
+
+def test_a_limit_with_a_source_and_a_whole_record_may_stand() -> None:
+    model = know_model("http://127.0.0.1:9/v1", **NO_LIMIT)
+
+    change(model, context_limit=8192, context_source="max_model_len", **RECORD)()

@@ -26,6 +26,8 @@ from classifier.tests.shapes.row import (
     HARMLESS,
     KEY,
     THREAT,
+    TOO_LONG,
+    TRUNCATED,
     PutOff,
     Recorded,
     Replay,
@@ -103,14 +105,16 @@ def answer_once(shape: Shape, text: str, site: Site, settings: Settings) -> None
     plain = undressed(site, text)
     begin(site, settings, shape)
     report = send_text(site.client, text)
-    site.standin.script(dict(shape.step))
+    # What is too long is asked once more in smaller parts before it is given up.
+    tries = 2 if shape.outcome in (TOO_LONG, TRUNCATED) else 1
+    site.standin.script(dict(shape.step), times=tries)
 
     began = time.monotonic()
     outcome = classify(report)
 
     assert time.monotonic() - began < shape.deadline + 1
     assert_came_of_it(outcome, shape.outcome, report, site)
-    assert len(site.standin.calls()) == 1
+    assert len(site.standin.calls()) == max(tries, shape.calls)
     if isinstance(shape.outcome, Recorded):
         assert classify(report) is Outcome.SPENT
     elif shape.outcome.parked:
@@ -163,7 +167,7 @@ def play(replay: Replay, site: Site, settings: Settings) -> None:
         end_rest()
 
     calls = [call for call in site.standin.calls() if call["item_type"] != "probe"]
-    assert len(calls) == len(replay.steps)
+    assert len(calls) == len(replay.steps) * replay.calls_each
     if replay.formats:
         assert tuple(call["response_format"] for call in calls) == replay.formats
     if replay.rooms:

@@ -1,13 +1,15 @@
 """`manage.py models`: what is known of each model, and asking one again, for whoever is paged."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 
 from classifier.cooldown import Turn, note_fault
 from classifier.models import ProviderModel, WaitingReason
-from classifier.tests.situations import know_model
+from classifier.tests.situations import NO_LIMIT, know_model
 from reports.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def model() -> ProviderModel:
-    return know_model("http://127.0.0.1:9/v1", takes_temperature=False)
+    return know_model("http://127.0.0.1:9/v1", takes_temperature=False, **NO_LIMIT)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -35,7 +37,9 @@ def rest(model: ProviderModel) -> None:
 def test_it_says_why_a_model_rests_until_when_and_what_to_do(
     model: ProviderModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys) == "stand-in-not-a-model at http://127.0.0.1:9/v1\n  asked as json_schema\n"
+    assert said(capsys).startswith(
+        "stand-in-not-a-model at http://127.0.0.1:9/v1\n  asked as json_schema\n"
+    )
 
     rest(model)
 
@@ -74,3 +78,41 @@ def test_an_unknown_name_is_told(option: str) -> None:
         call_command("models", option, "wombat")
 
     assert refused.value.returncode == 2
+
+
+def test_it_says_how_much_a_model_takes_who_says_so_and_how_old_that_is(
+    model: ProviderModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = said(capsys)
+    assert "not usable, unknown_limit: Run `manage.py sync_models`" in out
+    assert "list never read" in out
+
+    ProviderModel.objects.filter(pk=model.pk).update(
+        context_limit=8192,
+        context_source="max_input_tokens",
+        counts_answer=False,
+        listed_at=Now() - timedelta(hours=25),
+        listed_hash="0" * 64,
+        recorded_limit=16_384,
+        recorded_evidence="https://a.example",
+        recorded_until="2026-01-31",
+        shutdown_on="2027-01-31",
+    )
+
+    assert said(capsys).splitlines()[2:] == [
+        "  8,192 tokens, prompt alone, by max_input_tokens",
+        "  list read 25 hours ago, stale",
+        "  recorded: 16,384 tokens until 2026-01-31, over, by https://a.example",
+        "  shuts down on 2027-01-31",
+    ]
+    (facts,) = [json.loads(line) for line in said(capsys, "--json").splitlines()]
+    assert (facts["limit"], facts["source"], facts["stale"]) == (8192, "max_input_tokens", True)
+    assert (facts["recorded_until"], facts["shutdown_on"]) == ("2026-01-31", "2027-01-31")
+
+
+def test_it_says_that_a_model_is_not_in_the_list(
+    model: ProviderModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ProviderModel.objects.filter(pk=model.pk).update(listed_at=Now())
+
+    assert "not in the provider's list" in said(capsys)

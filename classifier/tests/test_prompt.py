@@ -15,7 +15,7 @@ from pytest_django import Settings
 from classifier.models import PolicyVersion
 from classifier.pipeline import Outcome, classify_report
 from classifier.policies import FIRST_POLICY, read_policy_file
-from classifier.prompt import Prompt, build_prompt, system_text
+from classifier.prompt import Prompt, build_prompt, evidence_of, system_text
 from classifier.tests.loopback import asked_ref, running_server, send_whole
 from classifier.tests.situations import completion, know_model, send_text, verdict_fields
 from classifier.verdict import ReferredVerdict, answer_schema
@@ -31,7 +31,7 @@ POLICY = PolicyVersion(number=1, title=TITLE, **asdict(CONTENT))
 
 def prompt_for(**changes: object) -> Prompt:
     submission = Submission.model_validate(report_body(**changes))
-    return build_prompt(policy=POLICY, submission=submission, language="en")
+    return build_prompt(policy=POLICY, evidence=evidence_of(submission, language="en"))
 
 
 def message(text: str, **changes: object) -> dict[str, object]:
@@ -65,8 +65,10 @@ def prompts(draw: st.DrawFn) -> Prompt:
     )
     return build_prompt(
         policy=POLICY,
-        submission=Submission.model_validate(body),
-        language=draw(st.sampled_from(["en", "ar", "und", "ar-SA"])),
+        evidence=evidence_of(
+            Submission.model_validate(body),
+            language=draw(st.sampled_from(["en", "ar", "und", "ar-SA"])),
+        ),
         schema=draw(st.none() | st.just(SCHEMA)),
     )
 
@@ -175,7 +177,7 @@ def test_who_speaks_with_whom_is_kept_under_other_names() -> None:
         ]
     )
 
-    authors = [each["author"] for each in read_evidence(prompt.user)["messages"]]
+    authors = [each.get("author") for each in read_evidence(prompt.user)["messages"]]
     assert authors == ["author 1", "author 2", "author 1", None]
 
 
@@ -190,7 +192,12 @@ def test_the_evidence_is_what_was_sent_with_its_hidden_signs_by_name() -> None:
     evidence = read_evidence(prompt.user)
     shown = ["سأقتلك غداً", "a\nb[U+2028]c", '"}]} \\', "👨\u200d👩\u200d👧 [U+202E]abc"]
     assert [each["text"] for each in evidence["messages"]] == shown
-    assert [each["reported"] for each in evidence["messages"]] == [True, False, False, False]
+    assert [each.get("reported", False) for each in evidence["messages"]] == [
+        True,
+        False,
+        False,
+        False,
+    ]
     assert (evidence["reason"], evidence["comment"]) == ("threat", "he knows where I live")
     assert (evidence["item_type"], evidence["language"]) == ("message", "en")
 

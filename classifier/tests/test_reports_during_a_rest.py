@@ -7,13 +7,12 @@ from django.db.models.functions import Now
 
 from classifier.cooldown import (
     LONGEST_REST_SECONDS,
-    Turn,
     ask_again_now,
-    note_fault,
 )
-from classifier.models import ProviderModel, WaitingReason
+from classifier.models import ProviderModel
 from classifier.pipeline import Outcome, classify_report
 from classifier.sweep import sweep_once
+from classifier.tests.resting import Reason, fail, fresh, put_to_rest
 from classifier.tests.situations import (
     at_once,
     empty_queue,
@@ -33,34 +32,10 @@ from reports.tests.sending import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Reason = WaitingReason
-# What `take_turn` gives while the model is at ease.
-FREE = Turn(granted=True)
-# Jitter goes upward by a fifth; the rest is the time that a test takes.
-MOST = 1.2
-
 
 @pytest.fixture
 def model() -> ProviderModel:
     return know_model("http://127.0.0.1:9/v1")
-
-
-def fresh(model: ProviderModel) -> ProviderModel:
-    return ProviderModel.objects.get(pk=model.pk)
-
-
-def fail(
-    model: ProviderModel,
-    reason: WaitingReason = Reason.PROVIDER_UNAVAILABLE,
-    *,
-    turn: Turn = FREE,
-    retry_after: float | None = None,
-) -> float | None:
-    return note_fault(model=fresh(model), turn=turn, reason=reason, retry_after=retry_after)
-
-
-def put_to_rest(model: ProviderModel) -> None:
-    assert fail(model, Reason.PROVIDER_QUOTA) is not None
 
 
 def is_at_ease(model: ProviderModel) -> bool:

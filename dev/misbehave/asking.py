@@ -67,7 +67,7 @@ def work(seen: Seen, policy: PolicyVersion, calls: int) -> None:
 def ask_and_read(seen: Seen, policy: PolicyVersion, text: str) -> None:
     """As the pipeline does it, with a model that takes a schema."""
     from classifier import provider  # noqa: PLC0415
-    from classifier.prompt import build_prompt  # noqa: PLC0415
+    from classifier.prompt import build_prompt, evidence_of  # noqa: PLC0415
     from classifier.reader import (  # noqa: PLC0415
         AnswerRefusedError,
         Expected,
@@ -81,7 +81,7 @@ def ask_and_read(seen: Seen, policy: PolicyVersion, text: str) -> None:
     submission = Submission.model_validate(
         {"item": {"type": "message", "id": "m"}, "messages": [{"text": text, "reported": True}]}
     )
-    prompt = build_prompt(policy=policy, submission=submission, language="en")
+    prompt = build_prompt(policy=policy, evidence=evidence_of(submission, language="en"))
     schema = {"name": "verdict", "strict": True, "schema": answer_schema(policy, with_ref=True)}
     wrong = False
     asked = answered = time.monotonic()

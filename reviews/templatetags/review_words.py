@@ -106,3 +106,10 @@ def _spans(text: str, quotes: list[str]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
+
+
+@register.filter
+def part_of(call: dict[str, Any]) -> str:
+    """Which part of a long report a call was about."""
+    number, _of, total = str(call.get("part") or "").partition(" of ")
+    return gettext("%(number)s of %(total)s") % {"number": number, "total": total}

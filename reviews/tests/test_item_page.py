@@ -155,3 +155,16 @@ def test_it_asks_as_often_for_twenty_reports_as_for_one(
 
 def test_an_unknown_item_is_a_page_that_says_so(browser: Browser) -> None:
     assert "There is no such page" in page(browser, "/review/items/4711/", status=404)
+
+
+def test_a_report_that_was_read_in_parts_says_so_and_which_decided(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(body_saying("I will kill you tomorrow."))
+    call = {"messages": [[1, 40], [52, 52]], "parts": {"52": "1/3"}, "category": "none",
+            "confidence": 0.9, "prompt_tokens": 900, "completion_tokens": 9, "seconds": 1.0}  # fmt: skip
+    calls = [{**call, "part": "1 of 8"}, {**call, "part": "3 of 8", "category": "credible_threat"}]
+    judge_threat(report, policy, calls=calls)
+
+    html = page(browser, f"/review/items/{report.item_id}/")
+    assert "the last one that counted was 3 of 8." in html

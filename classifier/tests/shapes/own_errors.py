@@ -8,14 +8,13 @@ from classifier.tests.shapes.row import (
     KEY,
     QUOTA,
     RATE_LIMITED,
+    RECORDED,
     REJECTED,
     REPLY_MARK,
     SAFE,
     TOO_LONG,
     UNAVAILABLE,
     UNKNOWN_MODEL,
-    PutOff,
-    Reason,
     Shape,
     body,
     error,
@@ -206,9 +205,10 @@ OUR_ROOM = shapes(
             type="BadRequestError",
             param="input_tokens",
         ),
-        PutOff(reason=Reason.PROBING, held_back=True),
+        RECORDED,
     ),
     model={"thinks": True},
+    calls=2,
 )
 
 OWN_ERRORS: dict[str, list[Shape]] = {

@@ -61,6 +61,8 @@ class Shape:
     manners: Mapping[str, Any] = field(default_factory=dict)
     text: str = HARMLESS
     deadline: float = 10.0
+    calls: int = 1
+    """How many calls it takes."""
     differs: str = ""
     """Where the catalogue would have it otherwise: why it is so here."""
 
@@ -85,6 +87,7 @@ class Replay:
     """The response format of each question."""
     rooms: tuple[int, ...] = ()
     """The output limit of each question."""
+    calls_each: int = 1
     differs: str = ""
 
 
