@@ -21,7 +21,7 @@ from classifier.jobs import Claimed, extend_claim
 from classifier.limits import Limit
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import served_names
-from classifier.prompt import Evidence, build_prompt, evidence_of
+from classifier.prompt import Evidence, Prompt, build_prompt, evidence_of
 from classifier.provider import Fault, ProviderError, Reply
 from classifier.reader import (
     Answer,
@@ -30,7 +30,7 @@ from classifier.reader import (
     least_tokens,
     read_answer,
 )
-from classifier.tokens import Counting, count
+from classifier.tokens import Counting, at_least, count
 from classifier.verdict import QUOTES, Verdict, answer_schema
 from classifier.windows import Piece, Window, split
 from reports.failpoints import Point, hit
@@ -41,6 +41,10 @@ from reports.submission import Submission
 TEMPLATE_TOKENS = 96
 # A budget below this reads a conversation letter by letter.
 LEAST_BUDGET = 64
+# A server's error is believed where this is left by it: a number in its words may be anybody's.
+BELIEVED_BUDGET = 256
+# So many calls may a report cost for each part that it may have; then it is for a person.
+CALLS_A_WINDOW = 4
 # A comment of more than this share of the limit is split like a message: each call carries it else.
 COMMENT_SHARE = 16
 # The second try's share of the budget where nobody says by how much the first was too long.
@@ -59,6 +63,10 @@ class PolicyTooLongError(Exception):
 
     def __init__(self) -> None:
         super().__init__("load a shorter policy, or one for a model of longer context")
+
+
+class LimitLoweredError(Exception):
+    """The model takes less since the parts were cut."""
 
 
 class ModelRestsError(Exception):
@@ -86,6 +94,8 @@ class Asked:
 
     verdict: Verdict
     calls: Sequence[Call]
+    messages: int
+    """How many the report has; a comment that stands behind them is no message."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,7 @@ class _Question:
 
     policy: PolicyVersion
     model: ProviderModel
+    limit: Limit
     evidence: Evidence
     submission: Submission
     schema: dict[str, Any]
@@ -105,22 +116,11 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
 
     Raises `ProviderError`, `AnswerRefusedError`, `UnreadableReplyError` and this file's errors.
     """
-    submission = report.content.submission()
-    evidence = evidence_of(submission, language=report.language)
-    limit = effective_limit(model, today=timezone.now().date())
-    if limit is None:
-        raise UnknownLimitError
-    question = _Question(
-        policy=claimed.policy,
-        model=model,
-        evidence=_comment_apart(evidence, at_most=limit.tokens // COMMENT_SHARE),
-        submission=submission,
-        schema=answer_schema(claimed.policy, with_ref=model.echoes_ref),
-        more_room=claimed.reason == WaitingReason.ANSWER_CUT,
-    )
-    windows = _windows(question)
+    question = _question(claimed, report, model)
     try:
-        return _ask_windows(question, windows, claimed)
+        return _ask_windows(question, _windows(question), claimed)
+    except LimitLoweredError:
+        shrink = 1.0
     except ProviderError as error:
         if error.fault is not Fault.TOO_LONG:
             raise
@@ -130,8 +130,41 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
             raise
         shrink = _adapt(question, error.prompt_tokens)
     # Once more, in smaller parts. What is too long now as well is for a person.
-    claimed = _one_more(claimed, model)
+    question = _question(claimed, report, model)
+    claimed = _one_more(claimed, question)
     return _ask_windows(question, _windows(question, shrink=shrink), claimed)
+
+
+def _question(claimed: Claimed, report: Report, model: ProviderModel) -> _Question:
+    """What is asked, under the limit as it is now; raises `UnknownLimitError`, `PolicyTooLongError`.
+
+    A short question about the policy has to fit. What is long about the report itself gives way:
+    first the room for thoughts, then the comment, which is split like a message.
+    """
+    limit = effective_limit(model, today=timezone.now().date())
+    if limit is None:
+        raise UnknownLimitError
+    submission = report.content.submission()
+    evidence = evidence_of(submission, language=report.language)
+    question = _Question(
+        policy=claimed.policy,
+        model=model,
+        limit=limit,
+        evidence=replace(evidence, comment=None),
+        submission=submission,
+        schema=answer_schema(claimed.policy, with_ref=model.echoes_ref),
+        more_room=False,
+    )
+    if _budget(question, limit) < LEAST_BUDGET:
+        raise PolicyTooLongError
+    if claimed.reason == WaitingReason.ANSWER_CUT:
+        roomy = replace(question, more_room=True)
+        question = roomy if _budget(roomy, limit) >= LEAST_BUDGET else question
+    whole = replace(question, evidence=evidence)
+    comment = count(evidence.comment or "", _counting(question))
+    if comment <= limit.tokens // COMMENT_SHARE and _budget(whole, limit) >= LEAST_BUDGET:
+        return whole
+    return replace(question, evidence=_comment_apart(evidence))
 
 
 def _adapt(question: _Question, tokens: int | None) -> float:
@@ -140,11 +173,11 @@ def _adapt(question: _Question, tokens: int | None) -> float:
     A limit that leaves no room for a short report is not believed: one was read, when the model was
     probed under a policy. It would stop everybody, and an error may say anything.
     """
-    if tokens is not None:
-        lower = Limit(tokens, "error")
-        if _budget(question, lower) >= LEAST_BUDGET and lower_limit(question.model, tokens):
-            return 1.0
-    return HALF
+    if tokens is not None and _budget(question, Limit(tokens, "error")) >= BELIEVED_BUDGET:
+        lower_limit(question.model, tokens)
+    # By this error, or another worker's a moment ago.
+    now = effective_limit(question.model, today=timezone.now().date())
+    return 1.0 if now and now.tokens < question.limit.tokens else HALF
 
 
 def _ask_windows(
@@ -153,14 +186,14 @@ def _ask_windows(
     calls: list[Call] = []
     for number, window in enumerate(windows, 1):
         if calls:
-            claimed = _one_more(claimed, question.model)
+            claimed = _one_more(claimed, question)
         part = f"{number} of {len(windows)}" if len(windows) > 1 else None
         calls.append(_ask(question, window, part))
         category = question.policy.category(calls[-1].answer.verdict.category)
         if category["severity"] >= Severity.CRITICAL:
             break
     verdict = merge([call.answer.verdict for call in calls], question.policy)
-    return Asked(verdict, calls), claimed
+    return Asked(verdict, calls, len(question.submission.messages)), claimed
 
 
 def _ask(question: _Question, window: Window, part: str | None) -> Call:
@@ -178,9 +211,7 @@ def _ask(question: _Question, window: Window, part: str | None) -> Call:
         model=policy.model,
         system=prompt.system,
         user=prompt.user,
-        parameters=parameters(
-            model, schema=question.schema, room=_room(question, _limit(question))
-        ),
+        parameters=parameters(model, schema=question.schema, room=_room(question, question.limit)),
     )
     hit(Point.TASK_AFTER_MODEL)
     answer = read_answer(
@@ -189,8 +220,7 @@ def _ask(question: _Question, window: Window, part: str | None) -> Call:
             policy=policy,
             names=served_names(policy),
             ref=prompt.ref if model.echoes_ref else None,
-            # Some servers do not count what they had cached, which is the policy.
-            least_tokens=least_tokens(prompt.user),
+            least_tokens=_least_read(question, window, prompt),
             texts=_quotable(question, window),
             thinks=model.thinks,
         ),
@@ -200,14 +230,27 @@ def _ask(question: _Question, window: Window, part: str | None) -> Call:
     return Call(window, answer, reply, part)
 
 
-def _one_more(claimed: Claimed, model: ProviderModel) -> Claimed:
-    """Leave for one call more: the model does not rest, and the job is still ours."""
-    if ProviderModel.objects.resting().filter(pk=model.pk).exists():
+def _one_more(claimed: Claimed, question: _Question) -> Claimed:
+    """Leave for one call more: the model does not rest, its limit holds, the job is still ours."""
+    model = question.model
+    model.refresh_from_db()
+    if model.rests_until is not None:
         raise ModelRestsError
-    longer = extend_claim(claimed)
+    limit = effective_limit(model, today=timezone.now().date())
+    if limit is None or limit.tokens < question.limit.tokens:
+        raise LimitLoweredError
+    longer = extend_claim(claimed, at_most=settings.MAX_WINDOWS * CALLS_A_WINDOW)
     if longer is None:
         raise ClaimLostError
     return longer
+
+
+def _least_read(question: _Question, window: Window, prompt: Prompt) -> int:
+    """Fewer tokens than this were not the whole prompt."""
+    counting = _counting(question)
+    texts = "\n".join(piece.text for piece in window.pieces)
+    by_words = least_tokens(prompt.system) + least_tokens(prompt.user)
+    return max(by_words, at_least(prompt.system, counting) + at_least(texts, counting))
 
 
 # --- Measuring and splitting
@@ -216,11 +259,9 @@ def _one_more(claimed: Claimed, model: ProviderModel) -> Claimed:
 def _windows(question: _Question, *, shrink: float = 1.0) -> list[Window]:
     """The parts that the report is asked in; one where all of it fits.
 
-    Raises `TooManyWindowsError`, `UnknownLimitError`, `PolicyTooLongError`.
+    Raises `TooManyWindowsError`.
     """
-    budget = _budget(question, _limit(question))
-    if budget < LEAST_BUDGET:
-        raise PolicyTooLongError
+    budget = _budget(question, question.limit)
     counting = _counting(question)
     texts = [str(entry["text"]) for entry in question.evidence.entries]
     reported = [bool(entry.get("reported")) for entry in question.evidence.entries]
@@ -243,23 +284,13 @@ def _counting(question: _Question) -> Counting:
     return Counting(question.model.tokenizer, question.model.token_ratios)
 
 
-def _limit(question: _Question) -> Limit:
-    limit = effective_limit(question.model, today=timezone.now().date())
-    if limit is None:
-        raise UnknownLimitError
-    return limit
-
-
 def _room(question: _Question, limit: Limit) -> int:
     return answer_room(question.model, limit, more_room=question.more_room)
 
 
-def _comment_apart(evidence: Evidence, *, at_most: int) -> Evidence:
-    """A long comment stands behind the messages as one of its own."""
-    comment = evidence.comment or ""
-    if count(comment, Counting()) <= at_most:
-        return evidence
-    entry = {"id": "comment", "author": "the reporter", "text": comment}
+def _comment_apart(evidence: Evidence) -> Evidence:
+    """The comment behind the messages, as one of its own."""
+    entry = {"id": "comment", "author": "the reporter", "text": evidence.comment or ""}
     return replace(evidence, comment=None, entries=[*evidence.entries, entry])
 
 

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable
 
-from classifier.models import ProviderModel
+from classifier.cooldown import RESTS_AT_ONCE
+from classifier.models import ProviderModel, WaitingReason
 from classifier.prompt import Prompt
 from classifier.provider import ProviderError
 from classifier.reader import UnreadableReplyError
@@ -15,7 +16,7 @@ log = logging.getLogger(__name__)
 # A word of one or two tokens: what is read beyond it is the chat template's frame and the system's.
 _WORD, _WORD_TOKENS = "OK", 1
 # Writing it again is not worth a row's version for less.
-WORTH_WRITING = 0.05
+WORTH_WRITING = 0.005
 
 
 def calibrate(model: ProviderModel, tokens_read: Callable[[str], int | None]) -> None:
@@ -29,6 +30,10 @@ def calibrate(model: ProviderModel, tokens_read: Callable[[str], int | None]) ->
             return
         read = {text: tokens_read(text) for text in CALIBRATION_TEXTS}
     except (ProviderError, UnreadableReplyError) as error:
+        if isinstance(error, ProviderError) and (
+            error.retry_after is not None or WaitingReason(error.fault) in RESTS_AT_ONCE
+        ):
+            raise
         log.info("model %s: its tokens are counted by bytes (%s)", model.name, error)
         return
     seen = [(text, tokens) for text, tokens in read.items() if tokens is not None]

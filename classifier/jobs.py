@@ -142,14 +142,36 @@ RETURNING id, claims, reason
 """  # noqa: S608 - our own constant
 
 
-def extend_claim(claimed: Claimed) -> Claimed | None:
-    """A whole new lease for one call more; None: the job is another's by now."""
+class TooManyCallsError(Exception):
+    """The report has cost more calls than any may."""
+
+
+def extend_claim(claimed: Claimed, *, at_most: int | None = None) -> Claimed | None:
+    """A whole new lease for one call more; None: the job is another's by now.
+
+    `at_most`: raises `TooManyCallsError` where the job's further calls, over all tries, are more.
+    """
     began = time.monotonic()
     with connection.cursor() as cursor:
-        cursor.execute(_EXTEND, [settings.LEASE_SECONDS, claimed.job_id, claimed.number])
-        if cursor.fetchone() is None:
-            return None
+        cursor.execute(
+            _ONE_MORE,
+            [settings.LEASE_SECONDS, at_most is not None, claimed.job_id, claimed.number],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    if at_most is not None and row[0] > at_most:
+        raise TooManyCallsError(f"{row[0]} further calls")
     return replace(claimed, expires=began + settings.LEASE_SECONDS)
+
+
+_ONE_MORE = """
+UPDATE classifier_job SET
+    lease_until = clock_timestamp() + make_interval(secs => %s),
+    further_calls = further_calls + %s::int
+WHERE id = %s AND claims = %s AND NOT done AND NOT parked
+RETURNING further_calls
+"""
 
 
 def hold_back(*, claimed: Claimed, reason: WaitingReason, seconds: float) -> None:

@@ -2,10 +2,12 @@
 
 import logging
 from enum import StrEnum
+from functools import partial
 
 from classifier import cooldown, provider, rules
 from classifier.asking import (
     ClaimLostError,
+    LimitLoweredError,
     ModelRestsError,
     PolicyTooLongError,
     UnknownLimitError,
@@ -13,7 +15,15 @@ from classifier.asking import (
 )
 from classifier.capabilities import learn_form, learn_from_error
 from classifier.cooldown import FREE
-from classifier.jobs import Claimed, claim_job, claim_more_urgent, extend_claim, hold_back, put_off
+from classifier.jobs import (
+    Claimed,
+    TooManyCallsError,
+    claim_job,
+    claim_more_urgent,
+    extend_claim,
+    hold_back,
+    put_off,
+)
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import find_out
 from classifier.reader import FORMLESS, AnswerRefusedError, UnreadableReplyError
@@ -63,7 +73,7 @@ def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:
     """Ask where the model may be asked, which may have to be found out first."""
     turn = cooldown.take_turn(model)
     if turn.holds:
-        turn = find_out(model, claimed.policy, turn)
+        turn = find_out(model, claimed.policy, turn, at_each_call=partial(extend_claim, claimed))
         longer = extend_claim(claimed)
         if longer is None:
             return Outcome.SPENT
@@ -73,7 +83,7 @@ def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:
         return Outcome.HELD_BACK
     try:
         return _ask(claimed, model)
-    except ModelRestsError:
+    except (ModelRestsError, LimitLoweredError):
         turn = cooldown.take_turn(model)
         cooldown.give_back(model=model, turn=turn)
         hold_back(claimed=claimed, reason=turn.reason, seconds=turn.wait)
@@ -110,6 +120,7 @@ _REASONS: dict[type[Exception], WaitingReason] = {
     TooManyWindowsError: WaitingReason.TOO_LONG,
     UnknownLimitError: WaitingReason.UNKNOWN_LIMIT,
     PolicyTooLongError: WaitingReason.POLICY_TOO_LONG,
+    TooManyCallsError: WaitingReason.TOO_LONG,
 }
 
 
@@ -131,6 +142,7 @@ def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
         policy=claimed.policy,
         floor=Severity(report.floor),
         # All free text that the model was shown: whoever wrote it may have meant the model.
+        summaries=[call.answer.verdict.summary for call in asked.calls],
         texts=[
             *(message.text for message in submission.messages),
             submission.comment or "",

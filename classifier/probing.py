@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -56,19 +57,24 @@ def served_names(policy: PolicyVersion) -> set[str]:
     return {policy.model, *settings.MODEL_ALIASES.get(policy.model, ())}
 
 
-def find_out(model: ProviderModel, policy: PolicyVersion, turn: Turn) -> Turn:
+def find_out(
+    model: ProviderModel, policy: PolicyVersion, turn: Turn, *, at_each_call: Callable[[], object]
+) -> Turn:
     """With the turn in hand: probe the model, or see whether it answers again. Asks no report.
 
-    Returns leave to ask, or how long to wait and why.
+    `at_each_call` is called before each, to keep what else the caller holds. Returns leave to ask,
+    or how long to wait and why.
     """
-    probe = Probe(model, policy, turn)
+    probe = Probe(model, policy, turn, at_each_call)
     try:
+        _read_limit(model)
         if model.wants_probe():
-            sync_model(model)
             probe.find_the_mode()
-            calibrate(model, probe.tokens_read)
         else:
             probe.see_whether_it_answers()
+        _read_limit(model)  # some servers load a model, and know its limit, with the first question
+        if model.frame_tokens is None:
+            calibrate(model, probe.tokens_read)
     except (ProviderError, AnswerRefusedError, UnreadableReplyError) as error:
         log.warning("model %s does not answer a harmless text: %s", model.name, error)
         reason = _reason(error)
@@ -93,6 +99,12 @@ def find_out(model: ProviderModel, policy: PolicyVersion, turn: Turn) -> Turn:
     return after
 
 
+def _read_limit(model: ProviderModel) -> None:
+    """Where nobody has said how much it reads."""
+    if effective_limit(model, today=timezone.now().date()) is None:
+        sync_model(model)
+
+
 def _reason(error: Exception) -> WaitingReason:
     """On a harmless text even a filter is the provider's fault."""
     if isinstance(error, UnreadableReplyError):
@@ -105,10 +117,17 @@ def _reason(error: Exception) -> WaitingReason:
 class Probe:
     """Calls about a harmless text. The turn is renewed before each, and `turn` is the latest."""
 
-    def __init__(self, model: ProviderModel, policy: PolicyVersion, turn: Turn) -> None:
+    def __init__(
+        self,
+        model: ProviderModel,
+        policy: PolicyVersion,
+        turn: Turn,
+        at_each_call: Callable[[], object],
+    ) -> None:
         self.model = model
         self.policy = policy
         self.turn = turn
+        self.at_each_call = at_each_call
 
     def see_whether_it_answers(self) -> None:
         """One call in the known way; raises what a report's call would raise."""
@@ -171,12 +190,17 @@ class Probe:
         limit = effective_limit(self.model, today=timezone.now().date())
         return answer_room(self.model, limit, more_room=more_room)
 
+    def _keep(self) -> None:
+        """The turn, and what else the caller holds, for one call more; no connection during it."""
+        self.turn = cooldown.keep_turn(self.model, self.turn)
+        self.at_each_call()
+        connection.close()
+
     def tokens_read(self, text: str) -> int | None:
         """How many tokens the server says that it read of a short question about this text."""
         asked = parameters(self.model, schema={}, room=COUNTING_TOKENS)
         asked.pop("response_format", None)
-        self.turn = cooldown.keep_turn(self.model, self.turn)
-        connection.close()
+        self._keep()
         reply = provider.ask(model=self.policy.model, system=COUNTING, user=text, parameters=asked)
         return read_prompt_tokens(reply.body)
 
@@ -187,8 +211,7 @@ class Probe:
         """
         model = self.model
         while True:
-            self.turn = cooldown.keep_turn(model, self.turn)
-            connection.close()
+            self._keep()
             try:
                 reply = provider.ask(
                     model=self.policy.model,

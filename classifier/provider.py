@@ -25,11 +25,11 @@ from django.conf import settings
 from classifier.server_errors import (
     QUOTA,
     TOO_LONG,
-    TOO_LONG_WORDS,
     codes_of,
     error_object,
     filtered,
     one_word,
+    says_too_long,
     stated_limit,
 )
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # A server that asks for more than this has sent garbage, which is answered by our own wait.
 LONGEST_RETRY_AFTER_SECONDS = 30 * 24 * 3600.0
 # A list stands ready at the server, and a person may wait for it in the admin.
-FETCH_SECONDS = 10.0
+FETCH_SECONDS = 5.0
 
 
 class Fault(StrEnum):
@@ -238,7 +238,7 @@ def _from_status(
         fault = Fault.RATE_LIMITED
     elif status in {401, 403}:
         fault = Fault.CREDENTIALS
-    elif status == 400 and TOO_LONG_WORDS.search(str(body.get("message")).lower()):
+    elif status == 400 and says_too_long(body, user):
         fault = Fault.TOO_LONG
     else:
         parameter = _blamed(error, parameters, user)
@@ -255,7 +255,7 @@ def _from_status(
         parameter=parameter,
         request_id=one_word(error.request_id),
         retry_after=_retry_after(error.response.headers),
-        limit=stated_limit(body) if fault is Fault.TOO_LONG else None,
+        limit=stated_limit(body, user) if fault is Fault.TOO_LONG else None,
     )
 
 

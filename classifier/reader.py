@@ -103,9 +103,21 @@ class _Choice(_Lax):
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
+class _Details(_Lax):
+    cached_tokens: _Count | None = None
+
+
 class _Usage(_Lax):
     prompt_tokens: _Count | None = None
     completion_tokens: _Count | None = None
+    prompt_tokens_details: _Details | None = None
+
+    def read(self) -> int | None:
+        """Tokens of the prompt; with those from a cache, which some servers leave out."""
+        if self.prompt_tokens is None:
+            return None
+        details = self.prompt_tokens_details
+        return self.prompt_tokens + ((details.cached_tokens or 0) if details else 0)
 
 
 class _Envelope(_Lax):
@@ -124,7 +136,7 @@ def read_answer(body: bytes, expected: Expected) -> Answer:
         verdict = _read_verdict(_text(message.content, thinks=expected.thinks), expected)
     except AnswerRefusedError as error:
         error.thought = thought
-        error.prompt_tokens = envelope.usage.prompt_tokens if envelope.usage else None
+        error.prompt_tokens = envelope.usage.read() if envelope.usage else None
         raise
     usage = envelope.usage or _Usage()
     return Answer(
@@ -217,7 +229,7 @@ def _check_envelope(envelope: _Envelope, expected: Expected) -> None:
         raise AnswerRefusedError(WaitingReason.ANSWER_CUT, detail)
     if choice.finish_reason not in _ENDED:
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "finish_reason")
-    tokens = envelope.usage.prompt_tokens if envelope.usage else None
+    tokens = envelope.usage.read() if envelope.usage else None
     if tokens is not None and tokens < expected.least_tokens:
         raise AnswerRefusedError(WaitingReason.INPUT_TRUNCATED, "prompt_tokens")
 

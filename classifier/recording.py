@@ -53,7 +53,7 @@ def record_answer(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Re
         completion_tokens=_total(call.answer.completion_tokens for call in asked.calls),
         model_seconds=sum(call.reply.seconds for call in asked.calls),
         answer_hash=hashlib.sha256(b"".join(call.reply.body for call in asked.calls)).hexdigest(),
-        calls=[_as_json(call) for call in asked.calls],
+        calls=[_as_json(call, asked.messages) for call in asked.calls],
     )
     wait = FIRST_WAIT_SECONDS
     while True:
@@ -75,18 +75,22 @@ def record_answer(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Re
 def _total(counts: Iterable[int | None]) -> int | None:
     """None where a server did not count."""
     known = list(counts)
-    return None if None in known else sum(count or 0 for count in known)
+    return None if None in known else min(sum(count or 0 for count in known), _MOST_TOKENS)
 
 
-def _as_json(call: Call) -> dict[str, Any]:
+# What the column holds: a server may count as it likes, and the verdict stands beside it.
+_MOST_TOKENS = 2**31 - 1
+
+
+def _as_json(call: Call, messages: int) -> dict[str, Any]:
     """One call as its column holds it: which messages (numbered from 1) it covered, what it said."""
     answer = call.answer
     return {
-        "messages": _runs([number + 1 for number in call.window.covers]),
+        "messages": _runs([n + 1 for n in call.window.covers if n < messages]),
         "parts": {
             str(piece.message + 1): f"{piece.part}/{piece.parts}"
             for piece in call.window.pieces
-            if piece.parts > 1
+            if piece.parts > 1 and piece.message < messages
         },
         "part": call.part,
         "category": answer.verdict.category,

@@ -117,7 +117,7 @@ FROM reports_report AS report
 WHERE id = ANY(%(reports)s) AND status = 'pending' AND {MAY_BE_ASKED}
 ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
-SET attempts = 0, faults = 0, parked = false, not_before = NULL, nudged_at = NULL,
+SET attempts = 0, faults = 0, further_calls = 0, parked = false, not_before = NULL, nudged_at = NULL,
     claims = job.claims + 1, lease_until = NULL
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
 """  # noqa: S608 - our own constant

@@ -70,9 +70,17 @@ class Judgement:
 
 
 def judge(
-    *, verdict: Verdict, policy: PolicyVersion, floor: Severity, texts: Sequence[str]
+    *,
+    verdict: Verdict,
+    policy: PolicyVersion,
+    floor: Severity,
+    texts: Sequence[str],
+    summaries: Sequence[str] = (),
 ) -> Judgement:
-    """Combine a checked verdict with the floor and the texts of all messages that the model read."""
+    """Combine a checked verdict with the floor and the texts of all messages that the model read.
+
+    `summaries` are those of all answers, where the report was read in parts.
+    """
     category = policy.category(verdict.category)
     severity = max(Severity(category["severity"]), floor)
     fired = {
@@ -84,7 +92,9 @@ def judge(
         "hides_text": any(
             len(_SMUGGLES.findall(name_controls(text))) >= SMUGGLED_SIGNS for text in texts
         ),
-        "summary_gives_orders": _speaks_to_the_model(verdict.summary),
+        "summary_gives_orders": any(
+            _speaks_to_the_model(summary) for summary in (verdict.summary, *summaries)
+        ),
     }
     names = tuple(rule.name for rule in RULES if fired[rule.name])
     return Judgement(safe=not names, severity=severity, rules=names)

@@ -14,7 +14,7 @@ QUOTA = frozenset(
 )
 TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 # vLLM and others say it in words only.
-TOO_LONG_WORDS = re.compile(r"(?:maximum|max) (?:model )?(?:context|input) length|context window")
+_TOO_LONG_WORDS = re.compile(r"(?:maximum|max) (?:model )?(?:context|input) length|context window")
 
 _FILTERED = frozenset(
     {
@@ -58,12 +58,21 @@ def ends_filtered(finish_reason: str) -> bool:
     return ending.startswith("content_filter") or ending in _FILTERED_ENDINGS
 
 
-def stated_limit(error: Mapping[str, Any]) -> int | None:
-    """The limit that an error of a too long request names: llama.cpp in a field, others in words."""
+def says_too_long(error: Mapping[str, Any], user: str) -> bool:
+    """In words that are not the evidence's own: servers quote it."""
+    found = _TOO_LONG_WORDS.search(str(error.get("message")).lower())
+    return found is not None and found[0] not in user.lower()
+
+
+def stated_limit(error: Mapping[str, Any], user: str) -> int | None:
+    """The limit that an error of a too long request names: llama.cpp in a field, others in words.
+
+    Words that stand in the evidence are nobody's statement.
+    """
     if isinstance(field := error.get("n_ctx"), int) and not isinstance(field, bool):
         return field
     found = _LIMIT_IN_WORDS.search(str(error.get("message")).lower())
-    return int(found[1]) if found else None
+    return int(found[1]) if found and found[0] not in user.lower() else None
 
 
 _LIMIT_IN_WORDS = re.compile(

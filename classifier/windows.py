@@ -17,10 +17,8 @@ _OVERLAP = 240
 # Longer graphemes are nobody's writing (thousands of marks on one letter): cut inside, at a code
 # point.
 _LONGEST_GRAPHEME = 64
-# So far around a cut borders are looked for, which keeps its cost the same wherever it is. In a
-# longer row of flags, with nothing else, one may be halved.
-_SURROUNDINGS = 256
-_GRAPHEME = regex.compile(r"\X")
+# So far around a cut borders are looked for as well, which keeps its cost the same wherever it is. In
+# a longer row of flags, with nothing else, one may be halved.
 
 
 class TooManyWindowsError(Exception):

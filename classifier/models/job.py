@@ -94,6 +94,7 @@ class Job(models.Model):
     claims = models.PositiveIntegerField(_("claims"), default=0)
     faults = models.PositiveIntegerField(_("provider faults"), default=0)
     dropped = models.PositiveIntegerField(_("answers that came second"), db_default=0)
+    further_calls = models.PositiveIntegerField(_("calls beside the first of a try"), db_default=0)
     lease_until = models.DateTimeField(_("leased until"), null=True)
     not_before = models.DateTimeField(_("not before"), null=True)
     nudged_at = models.DateTimeField(_("nudged"), null=True)

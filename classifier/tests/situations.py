@@ -205,7 +205,7 @@ def make_asked(**changes: Any) -> Asked:
     answer = make_answer(**changes)
     reply = Reply(body=answer.verdict.summary.encode(), seconds=0.25)
     window = Window((Piece(0, "See you at lunch."),))
-    return Asked(answer.verdict, [Call(window, answer, reply)])
+    return Asked(answer.verdict, [Call(window, answer, reply)], messages=1)
 
 
 def completion(content: Any, **changes: Any) -> dict[str, Any]:
