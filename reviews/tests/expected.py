@@ -14,8 +14,8 @@ REFUSALS = {"model_refused", "content_filtered"}
 HOPELESS = REFUSALS | {"too_long"}
 SPENDING = HOPELESS | {
     "answer_invalid",
+    "answer_misplaced",
     "answer_cut",
-    "wrong_model",
     "input_truncated",
     "internal_error",
 }
@@ -54,6 +54,7 @@ class Expected:
     item: int
     floor: int
     status: str = "pending"
+    upheld: bool = False
     refused_for: set[str] = field(default_factory=set)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     jobs: dict[int, JobRow] = field(default_factory=dict)
@@ -162,7 +163,8 @@ class Expected:
 
     # --- People
 
-    def decide(self, *, reopen: bool) -> None:
+    def decide(self, *, reopen: bool, upheld: bool) -> None:
+        self.upheld = upheld
         if not reopen:
             self.status = "resolved"
         elif self.status != "pending":

@@ -58,13 +58,33 @@ class Intake(RuleBasedStateMachine):
         report = accepted.report
         assert accepted.created == (report.pk not in self.reports)
         if accepted.created:
-            assert report.floor_rules == (["threat_en"] if report.floor else [])
+            rules = self.rules_for(report, body)
+            assert (report.floor_rules, report.floor) == (
+                list(rules),
+                max(rules.values(), default=0),
+            )
             self.bodies[report.pk] = key, body
             self.times[report.pk] = report.received_at, report.due_at
             self.reports[report.pk] = Expected(
                 report.pk, report.sender_id, report.item_id, report.floor
             )
         return report
+
+    def rules_for(self, report: Report, body: dict[str, Any]) -> dict[str, int]:
+        """What the report itself raises, and what people upheld before it came."""
+        message = body["messages"][0]
+        upheld = [each for each in self.reports.values() if each.upheld]
+        of_item = any(each.item == report.item_id for each in upheld)
+        of_author = any(
+            each.sender == report.sender_id
+            and self.bodies[each.id][1]["messages"][0]["author_id"] == message["author_id"]
+            for each in upheld
+        )
+        return {
+            **({"threat_en": 4} if message["text"] == TEXTS[1] else {}),
+            **({"item_upheld_before": 2} if of_item else {}),
+            **({"author_upheld_before": 1} if of_author else {}),
+        }
 
     @initialize(target=sent)
     def two_reports_of_an_item_are_there(self) -> Any:

@@ -174,9 +174,10 @@ class Walk(Intake):
     def replay(self) -> None:
         policy, everything = self.versions[-1], Selection()
         plan = plan_replay(everything, policy=policy)
-        assert plan.report_ids == [
-            i for i, each in self.reports.items() if each.status == "pending"
-        ]
+        assert plan.report_ids == [i for i, each in self.reports.items() if each.may_be_asked()]
+        assert plan.never == sum(
+            each.status == "pending" and not each.may_be_asked() for each in self.reports.values()
+        )
         renewed = sum(each.renew(policy.number) for each in self.reports.values())
         steps = execute_replay(plan, selection=everything, policy=policy, actor_name="test")
         assert sum(steps) == renewed
@@ -248,7 +249,9 @@ class Walk(Intake):
         made.append(decision)
         for each in mine:
             if each.id in seen | covered:
-                each.decide(reopen=action == Decision.Action.REOPEN)
+                each.decide(
+                    reopen=action == Decision.Action.REOPEN, upheld=action in Decision.UPHOLDS
+                )
         self.reached["overridden" if decision.overrides else "decided"] += 1
 
     @staticmethod
