@@ -39,6 +39,8 @@ from reports.submission import Submission
 
 # What chat templates put around two messages, beyond what is counted.
 TEMPLATE_TOKENS = 96
+# What the JSON around one message is at the least, in any tokenizer: its id, keys and signs.
+FRAME_TOKENS = 6
 # A budget below this reads a conversation letter by letter.
 LEAST_BUDGET = 64
 # A server's error is believed where this is left by it: a number in its words may be anybody's.
@@ -248,9 +250,14 @@ def _one_more(claimed: Claimed, question: _Question) -> Claimed:
 def _least_read(question: _Question, window: Window, prompt: Prompt) -> int:
     """Fewer tokens than this were not the whole prompt."""
     counting = _counting(question)
-    texts = "\n".join(piece.text for piece in window.pieces)
     by_words = least_tokens(prompt.system) + least_tokens(prompt.user)
-    return max(by_words, at_least(prompt.system, counting) + at_least(texts, counting))
+    if counting.tokenizer:
+        by_count = at_least(prompt.system, counting) + at_least(prompt.user, counting)
+    else:
+        texts = "\n".join(piece.text for piece in window.pieces)
+        by_count = at_least(prompt.system, counting) + at_least(texts, counting)
+        by_count += FRAME_TOKENS * len(window.pieces)
+    return max(by_words, by_count)
 
 
 # --- Measuring and splitting
