@@ -103,21 +103,18 @@ class _Choice(_Lax):
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
-class _Details(_Lax):
-    cached_tokens: _Count | None = None
-
-
 class _Usage(_Lax):
     prompt_tokens: _Count | None = None
     completion_tokens: _Count | None = None
-    prompt_tokens_details: _Details | None = None
+    prompt_tokens_details: Any = None
 
     def read(self) -> int | None:
         """Tokens of the prompt; with those from a cache, which some servers leave out."""
         if self.prompt_tokens is None:
             return None
         details = self.prompt_tokens_details
-        return self.prompt_tokens + ((details.cached_tokens or 0) if details else 0)
+        cached = details.get("cached_tokens") if isinstance(details, dict) else None
+        return self.prompt_tokens + (max(cached, 0) if type(cached) is int else 0)
 
 
 class _Envelope(_Lax):

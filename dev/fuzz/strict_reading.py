@@ -221,6 +221,9 @@ def _check_usage(usage: Any, expected: Expected) -> None:
         count = usage.get(name)
         require(count is None or (type(count) is int and 0 <= count <= LARGEST_COUNT))
     read = usage.get("prompt_tokens")
+    details = usage.get("prompt_tokens_details")
+    if read is not None and type(details) is dict and type(details.get("cached_tokens")) is int:
+        read += max(details["cached_tokens"], 0)
     require(read is None or read >= expected.least_tokens)
 
 
