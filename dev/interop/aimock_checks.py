@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SERVER = "aimock"
 START_SECONDS = 30.0
+CONTEXT = 32_768
+"""Tokens: what aimock lists says nothing of it, so it is recorded, or nothing would be asked."""
 
 
 def try_aimock(run: Run, client: Client) -> None:
@@ -70,6 +72,7 @@ def try_aimock(run: Run, client: Client) -> None:
 
 def _try_fault(tally: Tally, client: Client, fault: Fault, *, root: str) -> None:
     client.use(base_url=f"{root}/v1", model=fault.model)
+    client.record_limit(CONTEXT)
     message = {"id": "m-1", "text": f"See you at lunch, {fault.marker}", "reported": True}
     report = client.send({"item": {"type": "post", "id": fault.model}, "messages": [message]})
     with _deadline(fault.deadline):

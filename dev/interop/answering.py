@@ -1,11 +1,14 @@
-"""What every server that answers is tried with: many reports, the schema, one report too long."""
+"""What every server that answers is tried with: many reports, the schema, one of too many parts."""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
 
 from dev.interop.tally import Progress, say
 from dev.samples import sample_reports
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN_AT_MOST = 12
 FAULT_SECONDS = 30.0
 """How long a report is asked about again after a fault of the provider."""
+MOST_PARTS = 2
 LONGEST_TEXT = 20_000  # code points, the API's limit
 LONGEST_BODY = 1_000_000  # bytes, just within the API's limit
 
@@ -75,21 +79,36 @@ def _judge_outcomes(tally: Tally, came: list[Came], *, server: str, count: int) 
         tally.record(name, passed=True, came=told)
 
 
-def try_too_long(
-    tally: Tally, client: Client, *, server: str, context: int | None, may_be_answered: bool = False
-) -> None:
-    """A report that cannot fit: parked with its reason, not judged by a part of it.
+def try_too_many_parts(tally: Tally, client: Client, *, server: str, limit: int | None) -> None:
+    """A report of more parts than allowed: parked with its reason, no part of it is asked about.
 
-    `context` in tokens. A server that does not tell it may have read everything.
+    `limit` in tokens; a model that reads very much may read all of the longest report.
     """
-    body = too_long_body(context)
+    body = too_long_body(limit)
     size = sum(len(message["text"].encode()) for message in body["messages"])
-    came = client.ask(client.send(body))
-    name = f"{server}: one report too long ({size:,} bytes)"
-    if may_be_answered and came.is_answer and not came.is_safe_without_an_answer:
+    client.listener.clear()
+    with _most_parts(MOST_PARTS):
+        came = client.ask(client.send(body))
+    name = f"{server}: a report of more than {MOST_PARTS} parts, with so many allowed"
+    calls = len(client.listener.calls)
+    if came.is_answer and not came.is_safe_without_an_answer and calls <= MOST_PARTS:
         tally.skip(name, why=f"the server read all of it ({came}); it is the longest we accept.")
         return
-    tally.record(name, passed=came.reason == "too_long" and came.parked, came=str(came))
+    tally.record(
+        name,
+        passed=came.reason == "too_long" and came.parked and calls == 0,
+        came=f"{size:,} bytes: {came}, {calls} calls",
+    )
+
+
+@contextmanager
+def _most_parts(number: int) -> Iterator[None]:
+    before = settings.MAX_WINDOWS
+    settings.MAX_WINDOWS = number
+    try:
+        yield
+    finally:
+        settings.MAX_WINDOWS = before
 
 
 def too_long_body(context: int | None) -> dict[str, Any]:

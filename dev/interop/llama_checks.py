@@ -10,12 +10,16 @@ import os
 import signal
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from classifier.tokens import Counting
 from dev.errors import DevError
-from dev.interop.answering import mixed_samples, try_reports, try_too_long
+from dev.interop.answering import mixed_samples, try_reports, try_too_many_parts
+from dev.interop.limit_checks import SAMPLES, listed_meta, tokens_of, try_counting, try_limit
 from dev.interop.packages import MissingError, python_with_llama
+from dev.interop.splitting import try_split
 from dev.interop.tally import say
 from dev.processes import Program, free_port, wait_until
 from dev.product import answers_ok
@@ -31,12 +35,15 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("llama_server.py")
 SERVER = "llama.cpp"
 MODEL = "smollm2-135m-instruct"
-CONTEXT = 2048
-"""Tokens at run time: the policy and a report take some 1,400. The model was trained for 8,192."""
-CHECKS = 7
+CONTEXT = 4096
+"""Tokens at run time: less leaves little beside policy and answer. It was trained for 8,192."""
+CHECKS = 11
 START_SECONDS = 60.0
-SECONDS_FOR_THE_REST = 50.0
+SECONDS_FOR_THE_PARTS = 140.0
+SECONDS_FOR_THE_REST = 30.0
 """What the checks after the many reports take on a busy machine."""
+MOST_TRIES = 6
+"""Of the long report: a model this small writes a number above 1 now and then."""
 AGAIN_SECONDS = 60.0
 KILLED_AT_WORK_SECONDS = 1.0  # reading the policy alone takes it several
 
@@ -104,14 +111,47 @@ def try_llama(run: Run, client: Client) -> None:
     say(f"llama.cpp answers after {seconds:.1f} s: {MODEL}, n_ctx {CONTEXT} at run time "
         f"(8192 in training), one slot; its judgements are worth nothing")  # fmt: skip
     try:
-        client.use(base_url=server.base_url, model=MODEL)
+        client.use(base_url=server.base_url, model=MODEL, short_policy=True)
         until = time.monotonic() + run.seconds - SECONDS_FOR_THE_REST
-        try_reports(tally, client, server=SERVER, count=run.reports, until=until)
-        try_too_long(tally, client, server=SERVER, context=CONTEXT)
+        learnt = _try_what_a_probe_finds_out(tally, client, server)
+        client.listener.clear()
+        try_reports(
+            tally, client, server=SERVER, count=run.reports, until=until - SECONDS_FOR_THE_PARTS
+        )
+        calls = [call for call in client.listener.calls if call.is_about_a_report]
+        try_counting(
+            tally,
+            server=SERVER,
+            root=server.root,
+            counting=learnt,
+            calls=calls,
+            least=min(SAMPLES, run.reports),
+        )
+        try_too_many_parts(tally, client, server=SERVER, limit=CONTEXT)
+        try_split(
+            tally,
+            client,
+            server=SERVER,
+            limit=CONTEXT,
+            tokens_of=partial(tokens_of, server.root),
+            most_tries=MOST_TRIES,
+            until=until,
+            without_reference=True,
+        )
         _try_a_kill(tally, client, server, check=check)
         _try_wrong_settings(tally, client, server)
     finally:
         server.stop()
+
+
+def _try_what_a_probe_finds_out(tally: Tally, client: Client, server: LlamaServer) -> Counting:
+    """One report, and before it the probe; returns how tokens are counted from then on."""
+    (body,) = mixed_samples(1)
+    came = client.ask(client.send(body))
+    say(f"        the first report, which has the model probed: {came}")
+    try_limit(tally, client, server=SERVER, meta=listed_meta(server.root))
+    row = client.row()
+    return Counting(row.tokenizer, row.token_ratios)
 
 
 def _try_wrong_settings(tally: Tally, client: Client, server: LlamaServer) -> None:

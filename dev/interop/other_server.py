@@ -2,63 +2,68 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dev.interop.answering import try_reports, try_too_long
+from django.utils import timezone
+
+from classifier.catalogue import effective_limit, is_unlisted, sync_model
+from dev.interop.answering import try_reports, try_too_many_parts
+from dev.interop.splitting import try_split
 from dev.interop.tally import say
 
 if TYPE_CHECKING:
+    from classifier.limits import Limit
     from dev.interop.questions import Client
     from dev.interop.run import Run
 
-# Where servers tell how much a model reads; the smallest counts.
-CONTEXT_KEYS = ("max_model_len", "context_window", "context_length", "max_context_length")
+FEW_TOKENS = 6_000
+"""Below, the first policy leaves too little room for a report."""
+MOST_TOKENS = 40_000
+"""Four times more than that are too many calls, and more than the API takes in one report."""
+MOST_TRIES = 3
 
 
 def try_other(run: Run, client: Client, *, base_url: str) -> None:
-    """Many reports, the schema, one report too long."""
-    model = os.environ["MODEL"]
+    """Many reports, the schema, one report of too many parts, one of many parts."""
+    tally, model = run.tally, os.environ["MODEL"]
     key = os.environ.get("OPENAI_API_KEY") or "not-needed"
-    offered = _offered_models(base_url, key)
-    context = _context(offered, model)
-    say(
-        f"{model} at {base_url}: "
-        + ("context not told" if context is None else f"context {context:,} tokens")
-        + ("" if model in offered else f"; GET /models names {sorted(offered)[:5]} instead")
-    )
+    until = time.monotonic() + run.seconds
     client.use(base_url=base_url, model=model, key=key)
-    try_reports(
-        run.tally, client, server=model, count=run.reports, until=time.monotonic() + run.seconds
+    if run.recorded_limit is not None:
+        client.record_limit(run.recorded_limit)
+    stored = _stored_limit(client, f"{model} at {base_url}")
+    tokens = stored.tokens if stored else None
+    if tokens is not None and tokens < FEW_TOKENS:
+        say("        asked under a short policy: the first one leaves too little room for a report")
+        client.use(base_url=base_url, model=model, key=key, short_policy=True)
+    try_reports(tally, client, server=model, count=run.reports, until=until)
+    try_too_many_parts(tally, client, server=model, limit=tokens)
+    if tokens is None or tokens > MOST_TOKENS:
+        why = "no limit is stored." if tokens is None else f"the limit is above {MOST_TOKENS:,}."
+        tally.skip(f"{model}: a report four times over the limit", why=why)
+        return
+    try_split(
+        tally,
+        client,
+        server=model,
+        limit=tokens,
+        tokens_of=None,
+        most_tries=MOST_TRIES,
+        until=until,
     )
-    try_too_long(run.tally, client, server=model, context=context, may_be_answered=True)
 
 
-def _offered_models(base_url: str, key: str) -> dict[str, dict[str, Any]]:
-    """The rows of GET /models by id; nothing where the server has no such list."""
-    request = urllib.request.Request(  # noqa: S310  the address is the caller's own
-        f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
-    )
-    # As the product does it: no proxy stands between.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=30) as response:
-            told = json.load(response)
-    except (OSError, ValueError) as error:
-        say(f"GET /models is of no use here: {error}")
-        return {}
-    rows = told.get("data", []) if isinstance(told, dict) else told
-    return {
-        row["id"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)
-    }
-
-
-def _context(offered: dict[str, dict[str, Any]], model: str) -> int | None:
-    row = offered.get(model, {})
-    meta = row.get("meta")
-    values = [row.get(key) for key in CONTEXT_KEYS]
-    values.append(meta.get("n_ctx") if isinstance(meta, dict) else None)
-    return min((each for each in values if isinstance(each, int)), default=None)
+def _stored_limit(client: Client, name: str) -> Limit | None:
+    """What the product stores of the model after reading the server's list, and says so."""
+    synced = sync_model(client.row())
+    limit = effective_limit(synced.model, today=timezone.now().date())
+    if limit is not None:
+        say(f"{name}: the stored limit is {limit.tokens:,} tokens by {limit.source}")
+    elif synced.failure:
+        say(f"{name}: no limit, the list was not read: {synced.failure}")
+    else:
+        unlisted = "the list has no model of this name" if is_unlisted(synced.model) else "not told"
+        say(f"{name}: no limit ({unlisted}), so it is not asked; give it with --recorded-limit")
+    return limit

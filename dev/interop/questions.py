@@ -10,17 +10,21 @@ import re
 import threading
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from classifier.models import Classification, Job, PolicyVersion
+from classifier.catalogue import record_limit
+from classifier.models import Category, Classification, Job, PolicyVersion, ProviderModel
 from classifier.pipeline import Outcome, classify_report
-from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
+from classifier.policies import FIRST_POLICY, PolicyContent, load_policy, read_policy_file
+from classifier.replay import Selection, execute_replay, plan_replay
+from dev.interop.listening import Listener
 from reports.intake import accept_report
 from reports.models import Report, Sender
 from reports.nudge import Lane
@@ -31,6 +35,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 OUT_OF_THE_WAY = timedelta(days=1)
+SHORT_PROMPT = """\
+Judge the evidence. The answer for ordinary talk between friends:
+{
+  "summary": "Friends talk about their day.",
+  "category": "none",
+  "confidence": 0.9,
+  "quotes": []
+}"""
+"""Of a policy for a model of few tokens; the example shows a small one what a number from 0 to 1 is."""
 NO_JSON = frozenset({"not_json", "empty", "too_large", "unclosed_thought", "finish_reason"})
 """Details of a refused answer that had no JSON object to look at."""
 
@@ -97,6 +110,7 @@ class Client:
     def __init__(self, *, check: Callable[[], None]) -> None:
         self._check = check
         self._heard = _Heard()
+        self.listener = Listener()
         self.asked_as = ""
         """The form of answer that the client settled on, as its log says; blank: it said nothing."""
         made = create_sender(
@@ -104,14 +118,51 @@ class Client:
         )
         self._sender = Sender.objects.get(pk=made.api_key.sender_id)
 
-    def use(self, *, base_url: str, model: str, key: str = "not-needed") -> None:
-        """Ask this server from now on; another model is another version of the first policy."""
+    def use(
+        self, *, base_url: str, model: str, key: str = "not-needed", short_policy: bool = False
+    ) -> None:
+        """Ask this server from now on; another model is another version of the policy.
+
+        That is the first policy, or the same categories in few words for a model that reads little.
+        """
         self.asked_as = ""
         settings.OPENAI_BASE_URL = base_url
         settings.OPENAI_API_KEY = key
         settings.MODEL = model
         title, content = read_policy_file(FIRST_POLICY, model=model)
+        if short_policy:
+            content = _shortened(content)
         load_policy(title=title, content=content, activate=True, actor_name="interop")
+
+    @property
+    def policy(self) -> PolicyVersion:
+        """The version that `use` has activated."""
+        return PolicyVersion.objects.get(state=PolicyVersion.State.ACTIVE)
+
+    def row(self) -> ProviderModel:
+        """What the database holds of the model now."""
+        return ProviderModel.objects.of_policy(self.policy)
+
+    def record_limit(self, tokens: int) -> None:
+        """As operations would, for a server that does not tell how much its model reads."""
+        today = timezone.now().date()
+        record_limit(
+            model=self.row(),
+            tokens=tokens,
+            evidence="https://example.org/limit",
+            until=today + timedelta(days=1),
+            today=today,
+            actor_name="interop",
+        )
+
+    def replay(self, report: Report) -> None:
+        """New attempts for a report that had spent its own, as `manage.py replay` gives them."""
+        everything = Selection()
+        plan = replace(plan_replay(everything, policy=self.policy), report_ids=[report.pk])
+        for _renewed in execute_replay(
+            plan, selection=everything, policy=self.policy, actor_name="interop"
+        ):
+            pass
 
     def send(self, body: Mapping[str, Any]) -> Report:
         """A pending report through intake."""
@@ -168,6 +219,12 @@ class Client:
             if told := re.search(r"asked as (\w+)", line):
                 self.asked_as = told[1]
         return _what_came(report, ended[0], self._heard.lines, time.monotonic() - began)
+
+
+def _shortened(content: PolicyContent) -> PolicyContent:
+    """Names for guidance, and one sentence with an example for the prompt."""
+    short: list[Category] = [{**each, "guidance": each["name"]} for each in content.categories]
+    return replace(content, prompt=SHORT_PROMPT, categories=short)
 
 
 def _what_came(report: Report, end: str | BaseException, heard: list[str], seconds: float) -> Came:

@@ -26,3 +26,5 @@ class Run:
     check: Callable[[], None]
     reports: int
     seconds: float
+    recorded_limit: int | None = None
+    """Tokens, for a server that does not tell how much its model reads."""

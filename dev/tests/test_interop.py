@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,8 +33,9 @@ def run_interop(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module")
 def done() -> Iterator[subprocess.CompletedProcess[str]]:
-    """A run against the stand-in, as if it were anybody's server."""
+    """A run against the stand-in, as if it were anybody's server, of a model that reads little."""
     with running_standin() as standin:
+        standin.behave(context=8_192)
         yield run_interop(
             "--reports",
             "6",
@@ -43,23 +45,66 @@ def done() -> Iterator[subprocess.CompletedProcess[str]]:
         )
 
 
-def test_any_server_is_tried_with_reports_the_schema_and_one_too_long(
+def test_any_server_is_tried_with_reports_the_schema_and_one_of_too_many_parts(
     done: subprocess.CompletedProcess[str],
 ) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     checks = [line for line in lines if line.startswith("passed")]
-    assert len(checks) == 3
+    assert len(checks) == 4
     assert "6 reports in English and Arabic: 6 recorded" in checks[0]
     assert "structured output: asked as json_schema, 6 of 6" in checks[1]
-    assert "too_long, parked" in checks[2]
+    assert "more than 2 parts" in checks[2]
+    assert "too_long, parked, pending" in checks[2]
+    assert checks[2].endswith(", 0 calls")
+    assert "the stored limit is 8,192 tokens by max_model_len" in lines[0]
     assert any("p50" in line and "p95" in line for line in lines)
+
+
+def test_any_server_of_a_small_limit_is_shown_to_read_all_of_a_report_in_parts(
+    done: subprocess.CompletedProcess[str],
+) -> None:
+    (told,) = [line for line in done.stdout.splitlines() if "4 times over the limit" in line]
+    assert told.startswith("passed")
+    found = re.search(r"(\d+) parts, (\d+) of (\d+) messages on record and (\d+) on the wire", told)
+    assert found is not None, told
+    parts, recorded, everything, sent = map(int, found.groups())
+    assert parts > 4
+    assert recorded == everything == sent > 50
+    assert "0 refused as too long" in told
+    assert "one current classification of 1" in told
+
+
+def test_a_report_in_so_many_parts_is_left_out_where_the_model_reads_much() -> None:
+    with running_standin() as standin:
+        standin.behave(context=128_000)
+        done = run_interop("--reports", "1", OPENAI_BASE_URL=standin.base_url, MODEL=STANDIN_MODEL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "four times over the limit: the limit is above 40,000." in done.stdout
+    assert json.loads(done.stdout.splitlines()[-1])["skipped"] == 1
+
+
+def test_a_server_that_tells_no_limit_is_asked_once_a_person_gives_one() -> None:
+    with running_standin() as standin:
+        standin.behave(models={"data": [{"id": STANDIN_MODEL}]})
+        base_url = standin.base_url
+        without = run_interop("--reports", "1", OPENAI_BASE_URL=base_url, MODEL=STANDIN_MODEL)
+        given = run_interop(
+            *("--reports", "1", "--recorded-limit", "32768"),
+            OPENAI_BASE_URL=base_url,
+            MODEL=STANDIN_MODEL,
+        )
+    assert without.returncode == 1
+    assert "so it is not asked; give it with --recorded-limit" in without.stdout
+    assert "unknown_limit" in without.stdout
+    assert given.returncode == 0, given.stdout + given.stderr
+    assert "the stored limit is 32,768 tokens by record" in given.stdout
 
 
 def test_the_last_line_is_one_object_for_programs(done: subprocess.CompletedProcess[str]) -> None:
     assert json.loads(done.stdout.splitlines()[-1]) == {
-        "tried": 3,
-        "passed": 3,
+        "tried": 4,
+        "passed": 4,
         "failed": 0,
         "skipped": 0,
     }
