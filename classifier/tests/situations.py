@@ -222,7 +222,7 @@ def completion(content: Any, **changes: Any) -> dict[str, Any]:
                 "finish_reason": "stop",
             }
         ],
-        "usage": {"prompt_tokens": 700, "completion_tokens": 40, "total_tokens": 740},
+        "usage": {"prompt_tokens": 2_500, "completion_tokens": 40, "total_tokens": 2_540},
         **changes,
     }
 

@@ -79,7 +79,7 @@ def test_a_verdict_is_read_through_a_lossless_dressing(content: Any) -> None:
     answer = read(reply(content))
 
     assert answer.verdict.model_dump() == judged(verdict_fields())
-    assert (answer.prompt_tokens, answer.completion_tokens) == (700, 40)
+    assert (answer.prompt_tokens, answer.completion_tokens) == (2_500, 40)
 
 
 @pytest.mark.parametrize(("written", "value"), [("1", 1.0), ("0", 0.0), ("93e-2", 0.93)])

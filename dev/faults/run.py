@@ -101,7 +101,8 @@ class Run:
 
     def about_reports(self) -> list[dict[str, Any]]:
         """The model's calls without those about a harmless text, which end a rest."""
-        return [call for call in self.stack.standin.calls() if call["item_type"] != "probe"]
+        calls = self.stack.standin.calls()
+        return [call for call in calls if call["ref"] and call["item_type"] != "probe"]
 
     def report_ids(self) -> list[int]:
         return [row[0] for row in self.stack.query("SELECT id FROM reports_report ORDER BY id")]

@@ -17,6 +17,7 @@ from dev.faults.processes import Processes, poll
 from dev.home import open_throwaway_home
 from dev.processes import free_port
 from dev.services import Services, start_services_in
+from dev.standin.manners import MAX_MODEL_LEN
 from dev.standin.server import running_standin
 
 if TYPE_CHECKING:
@@ -111,7 +112,13 @@ class Stack:
             ProviderModel.objects.get_or_create(
                 base_url=settings.OPENAI_BASE_URL,
                 name=model,
-                defaults={"mode": ProviderModel.Mode.JSON_SCHEMA},
+                defaults={
+                    "mode": ProviderModel.Mode.JSON_SCHEMA,
+                    "context_limit": MAX_MODEL_LEN,
+                    "context_source": "max_model_len",
+                    "token_ratios": {"latin": 0.25, "arabic": 0.25},
+                    "frame_tokens": 8,
+                },
             )
             load_policy(title=title, content=content, activate=True, actor_name="bench")
 

@@ -58,7 +58,7 @@ def test_overdue_reports_are_found_among_those_that_wait() -> None:
     scan = scan_of_reports(metrics._OVERDUE)
 
     assert scan["Index Name"] == "report_waiting_by_sender"
-    assert scan["Actual Rows"] == 20
+    assert round(scan["Actual Rows"] * scan["Actual Loops"]) == 20
     assert scan["Rows Removed by Filter"] == 200
 
 
