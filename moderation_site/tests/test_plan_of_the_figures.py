@@ -58,8 +58,9 @@ def test_overdue_reports_are_found_among_those_that_wait() -> None:
     scan = scan_of_reports(metrics._OVERDUE)
 
     assert scan["Index Name"] == "report_waiting_by_sender"
+    # Rows are told as the average of the loops, which may be one for each sender.
     assert round(scan["Actual Rows"] * scan["Actual Loops"]) == 20
-    assert scan["Rows Removed by Filter"] == 200
+    assert scan["Rows Removed by Filter"] * scan["Actual Loops"] == pytest.approx(200, abs=3)
 
 
 @pytest.mark.parametrize("query", [metrics._DUE, metrics._OVERDUE])
