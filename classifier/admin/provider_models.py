@@ -1,4 +1,4 @@
-"""The admin of policy versions and of models: made elsewhere, read here, a model's switches set here."""
+"""The admin of models: the catalogue is read here, and a model's switches are set."""
 
 from typing import Any
 
@@ -24,15 +24,8 @@ from classifier.catalogue import (
 )
 from classifier.cooldown import ask_again_now
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
-from reports.admin import AnyModelAdmin, EvidenceAdmin, person
+from reports.admin import AnyModelAdmin, person
 from reports.audit import write_audit
-
-
-@admin.register(PolicyVersion)
-class PolicyVersionAdmin(EvidenceAdmin):
-    list_display = ("number", "state", "title", "model", "safe_threshold", "activated_at")
-    list_filter = ("state",)
-    ordering = ("-number",)
 
 
 @admin.register(ProviderModel)
