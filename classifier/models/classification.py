@@ -28,6 +28,14 @@ class Classification(models.Model):
         _("calls"), default=list, db_default=models.Value([], models.JSONField())
     )
     answer_hash = models.CharField(_("hash of the answer"), max_length=64)
+    carried_from = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name=_("carried over from"),
+        help_text=_("The verdict under an older version of the same content; no model was asked."),
+    )
     created_at = models.DateTimeField(_("classified"), db_default=Now(), editable=False)
     purged_at = models.DateTimeField(_("purged"), null=True)
 

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from classifier.models.batch import Batch
 from classifier.models.policy import PolicyVersion
 from reports.models import Report
 from reports.nudge import Lane
@@ -40,6 +41,8 @@ class WaitingReason(models.TextChoices):
     TOO_LONG = "too_long", _("The content is longer than the model can read.")
     HOLDER_DIED = "holder_died", _("Every worker that tried it stopped before it had an answer.")
     INTERNAL_ERROR = "internal_error", _("Our own code failed; the log says where.")
+    BATCH_EXPIRED = "batch_expired", _("The provider's batch ended before this was asked.")
+    BATCH_CANCELLED = "batch_cancelled", _("The batch was cancelled before this was asked.")
 
     @property
     def for_operations(self) -> str:
@@ -72,6 +75,10 @@ _FOR_OPERATIONS: "dict[str, StrOrPromise]" = {
     "too_long": _("A person decides, or load a policy with a model of longer context."),
     "holder_died": _("Look for this report in the workers' logs before replaying it."),
     "internal_error": _("The workers' log has the traceback. Mend it, then replay."),
+    "batch_expired": _(
+        "Nothing to do; it is sent again, three times at most, then asked by a call."
+    ),
+    "batch_cancelled": _("The next batch under this version asks it."),
 }
 
 
@@ -80,12 +87,20 @@ class Job(models.Model):
 
     `attempts` counts what spends the bound (refused answers, holders that died); `claims` only
     grows and fences a holder whose lease ran out; `faults` counts the provider's failures in a row,
-    `dropped` the answers that came after the one that stands.
+    `dropped` the answers that came after the one that stands; `submissions` how often it stood in a
+    provider's batch.
     """
 
     MAX_ATTEMPTS = 3
+    MAX_SUBMISSIONS = 3
 
     Reason = WaitingReason
+
+    class Through(models.TextChoices):
+        """How it is asked; history may go through the provider's Batch API."""
+
+        CALLS = "calls", _("by calls")
+        PROVIDER_BATCH = "provider_batch", _("by the provider's batches")
 
     report = models.ForeignKey(Report, models.PROTECT, related_name="jobs")
     policy_version = models.ForeignKey(PolicyVersion, models.PROTECT, related_name="+")
@@ -99,8 +114,14 @@ class Job(models.Model):
     not_before = models.DateTimeField(_("not before"), null=True)
     nudged_at = models.DateTimeField(_("nudged"), null=True)
     reason = models.CharField(_("why it waits"), max_length=32, choices=Reason, blank=True)
+    batch = models.ForeignKey(Batch, models.PROTECT, null=True, related_name="jobs")
+    through = models.CharField(
+        _("asked"), max_length=16, choices=Through, db_default=Through.CALLS, default=Through.CALLS
+    )
+    submissions = models.PositiveSmallIntegerField(_("times in a provider's batch"), db_default=0)
     parked = models.BooleanField(_("parked"), default=False)
     done = models.BooleanField(_("done"), default=False)
+    ended_at = models.DateTimeField(_("done or parked"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("job")
@@ -120,6 +141,17 @@ class Job(models.Model):
                 name="job_attempts_are_bounded", condition=models.Q(attempts__range=(0, 3))
             ),
             models.CheckConstraint(
+                name="job_through_is_known",
+                condition=models.Q(through__in=["calls", "provider_batch"]),
+            ),
+            models.CheckConstraint(
+                name="job_of_a_batch_is_in_its_lane",
+                condition=models.Q(batch=None) | models.Q(lane="batch"),
+            ),
+            models.CheckConstraint(
+                name="job_submissions_are_bounded", condition=models.Q(submissions__range=(0, 3))
+            ),
+            models.CheckConstraint(
                 name="job_parked_needs_a_reason",
                 condition=models.Q(parked=False) | ~models.Q(reason=""),
             ),
@@ -130,6 +162,19 @@ class Job(models.Model):
             ),
         ]
         indexes = [
+            # Read by the batch lane: what a batch has still to ask.
+            models.Index(
+                fields=["batch", "through", "id"],
+                name="job_to_do_of_batch",
+                condition=models.Q(batch__isnull=False, done=False, parked=False),
+            ),
+            # Counted by the batch's page.
+            models.Index(
+                fields=["batch", "ended_at"],
+                include=["done", "reason"],
+                name="job_ended_of_batch",
+                condition=models.Q(ended_at__isnull=False, batch__isnull=False),
+            ),
             # Counted by the metrics.
             models.Index(fields=["dropped"], name="job_dropped", condition=models.Q(dropped__gt=0)),
             # Read by the sweep: leases whose holder may have died.

@@ -102,6 +102,21 @@ class ProviderModel(models.Model):
     recorded_limit = models.PositiveIntegerField(_("recorded limit"), null=True, editable=False)
     recorded_evidence = models.URLField(_("evidence"), max_length=500, blank=True, editable=False)
     recorded_until = models.DateField(_("recorded until"), null=True, editable=False)
+    # What it costs, by an operator's record with evidence: no price stands in code.
+    price_prompt = models.DecimalField(
+        _("price of a million tokens read"), max_digits=12, decimal_places=4, null=True
+    )
+    price_completion = models.DecimalField(
+        _("price of a million tokens written"), max_digits=12, decimal_places=4, null=True
+    )
+    price_batch_share = models.DecimalField(
+        _("share of it in a batch"), max_digits=4, decimal_places=3, null=True
+    )
+    price_evidence = models.URLField(_("evidence of the price"), max_length=500, blank=True)
+    price_until = models.DateField(_("price recorded until"), null=True)
+    # Does the provider take batches? Null: not known yet.
+    takes_batches = models.BooleanField(_("takes batches"), null=True, editable=False)
+    batches_seen_at = models.DateTimeField(null=True, editable=False)
     # How its tokens are counted; see classifier/tokens.py.
     tokenizer = models.CharField(_("tokenizer"), max_length=32, blank=True, editable=False)
     token_ratios: "models.JSONField[dict[str, float], dict[str, float]]" = models.JSONField(
@@ -148,6 +163,26 @@ class ProviderModel(models.Model):
                     recorded_until__isnull=False,
                 )
                 & ~models.Q(recorded_evidence=""),
+            ),
+            models.CheckConstraint(
+                name="provider_model_price_has_evidence_and_an_end",
+                condition=models.Q(
+                    price_prompt=None,
+                    price_completion=None,
+                    price_batch_share=None,
+                    price_evidence="",
+                    price_until=None,
+                )
+                | models.Q(
+                    price_prompt__isnull=False,
+                    price_prompt__gte=0,
+                    price_completion__isnull=False,
+                    price_completion__gte=0,
+                    price_batch_share__isnull=False,
+                    price_batch_share__range=(0, 1),
+                    price_until__isnull=False,
+                )
+                & ~models.Q(price_evidence=""),
             ),
             models.CheckConstraint(
                 name="provider_model_mode_is_known",
