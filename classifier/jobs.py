@@ -47,6 +47,7 @@ class Claimed:
     """Why the last try brought nothing; blank for the first one."""
     expires: float
     """`time.monotonic()` when the lease ends, counted from before it began."""
+    batch_id: int | None = None
 
 
 def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed | None:

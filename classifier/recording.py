@@ -1,22 +1,24 @@
-"""Write before acknowledge: one transaction that makes a verdict the report's outcome."""
+"""Write before acknowledge: one transaction that makes verdicts the outcomes of their reports."""
 
-import hashlib
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F
+from django.db.models import Case, F, IntegerField, Value, When
+from django.db.models.functions import Now
 
-from classifier.asking import Asked, Call
+from classifier.answer_rows import answer_row
+from classifier.asking import Asked
+from classifier.batches.tally import tally
 from classifier.jobs import Claimed
-from classifier.models import Classification, Job
+from classifier.models import Classification, Disagreement, Job
 from classifier.rules import Judgement
 from reports import lifecycle
 from reports.failpoints import Point, hit
-from reports.models import Severity
+from reports.models import Report, Severity
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +27,7 @@ LONGEST_WAIT_SECONDS = 5.0
 
 
 class Recorded(StrEnum):
-    """What became of the answer."""
+    """What became of an answer."""
 
     CURRENT = "current"
     SUPERSEDED = "superseded"  # a newer policy version had answered before
@@ -38,27 +40,12 @@ def record_answer(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Re
     A commit whose confirmation was lost is found as a duplicate by the next try, which is right:
     the first recorded answer stands. Raises `OperationalError` when the lease ends first.
     """
-    row = Classification(
-        report_id=claimed.report_id,
-        policy_version=claimed.policy,
-        category=asked.verdict.category,
-        confidence=asked.verdict.confidence,
-        summary=asked.verdict.summary,
-        quotes=asked.verdict.quotes,
-        severity=claimed.policy.category(asked.verdict.category)["severity"],
-        safe=judgement.safe,
-        rules=list(judgement.rules),
-        served_model=asked.calls[-1].answer.served_model,
-        prompt_tokens=_total(call.answer.prompt_tokens for call in asked.calls),
-        completion_tokens=_total(call.answer.completion_tokens for call in asked.calls),
-        model_seconds=sum(call.reply.seconds for call in asked.calls),
-        answer_hash=hashlib.sha256(b"".join(call.reply.body for call in asked.calls)).hexdigest(),
-        calls=[_as_json(call, asked.messages) for call in asked.calls],
-    )
+    row = answer_row(claimed=claimed, asked=asked, judgement=judgement)
     wait = FIRST_WAIT_SECONDS
     while True:
         try:
-            return _record(row, claimed)
+            with transaction.atomic():
+                return record_rows({claimed.job_id: row}, batch_id=claimed.batch_id)[0]
         except (OperationalError, InterfaceError) as error:
             connection.close()
             if time.monotonic() + wait > claimed.expires:
@@ -72,74 +59,111 @@ def record_answer(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Re
             wait = min(wait * 2, LONGEST_WAIT_SECONDS)
 
 
-def _total(counts: Iterable[int | None]) -> int | None:
-    """None where a server did not count."""
-    known = list(counts)
-    return None if None in known else min(sum(count or 0 for count in known), _MOST_TOKENS)
+def record_rows(rows: Mapping[int, Classification], *, batch_id: int | None) -> list[Recorded]:
+    """The recording step: of one answer, or of a slice of a batch. Says what became of each.
 
-
-# What the column holds: a server may count as it likes, and the verdict stands beside it.
-_MOST_TOKENS = 2**31 - 1
-
-
-def _as_json(call: Call, messages: int) -> dict[str, Any]:
-    """One call as its column holds it: which messages (numbered from 1) it covered, what it said."""
-    answer = call.answer
-    return {
-        "messages": _runs([n + 1 for n in call.window.covers if n < messages]),
-        "parts": {
-            str(piece.message + 1): f"{piece.part}/{piece.parts}"
-            for piece in call.window.pieces
-            if piece.parts > 1 and piece.message < messages
-        },
-        "part": call.part,
-        "category": answer.verdict.category,
-        "confidence": answer.verdict.confidence,
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "seconds": round(call.reply.seconds, 3),
+    `rows` are unsaved verdicts by the id of the job that wanted them, each about another report and
+    all of one batch or none. Inside the caller's transaction: locks, supersedes, inserts, moves
+    reports and items, closes the jobs.
+    """
+    reports = lifecycle.lock_many([row.report_id for row in rows.values()])
+    # Every writer holds the report's lock, so what is read here stands until the commit; the unique
+    # key would refuse a second row all the same.
+    standing = _standing(reports)
+    recorded = {
+        job_id: _outcome(row, standing[row.report_id].versions) for job_id, row in rows.items()
     }
+    fresh = [rows[job] for job, outcome in recorded.items() if outcome is not Recorded.DUPLICATE]
+    current = [row for row in fresh if not row.superseded]
+    supersede([row.report_id for row in current])
+    hit(Point.RECORD_AFTER_SUPERSEDE)
+    for row in fresh:
+        row.pk = None
+        if row.safe and reports[row.report_id].floor > Severity.NONE:
+            # Raised since the verdict was judged, by a refusal under another version.
+            row.safe, row.rules = False, [*row.rules, "floor"]
+    Classification.objects.bulk_create(fresh)
+    hit(Point.RECORD_AFTER_INSERT)
+    settle(current, reports=reports, batch_id=batch_id)
+    close_jobs(rows, again=[job for job in rows if recorded[job] is Recorded.DUPLICATE])
+    if batch_id is not None:
+        tally(
+            batch_id=batch_id,
+            flows=[(standing[row.report_id].category, row.category) for row in fresh],
+            rows=fresh,
+        )
+    return list(recorded.values())
 
 
-def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """[1, 2, 3, 7] -> [[1, 3], [7, 7]]."""
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
+@dataclass
+class _Standing:
+    """What a report has been judged: under which versions, and the current category."""
+
+    versions: set[int]
+    category: str = ""
+
+
+def _standing(report_ids: Collection[int]) -> dict[int, _Standing]:
+    found = {report_id: _Standing(set()) for report_id in report_ids}
+    rows = Classification.objects.filter(report__in=report_ids).values_list(
+        "report_id", "policy_version_id", "superseded", "category"
+    )
+    for report_id, version, superseded, category in rows:
+        found[report_id].versions.add(version)
+        if not superseded:
+            found[report_id].category = category
     return found
 
 
-def _record(row: Classification, claimed: Claimed) -> Recorded:
-    with transaction.atomic():
-        report = lifecycle.lock(claimed.report_id)
-        mine = Classification.objects.filter(report=report)
-        # Every writer holds the report's lock, so what is read here stands until the commit; the
-        # unique key would refuse a second row all the same.
-        if mine.filter(policy_version=claimed.policy).exists():
-            recorded = Recorded.DUPLICATE
-        else:
-            mine.filter(superseded=False, policy_version__lt=claimed.policy.number).update(
-                superseded=True
-            )
-            hit(Point.RECORD_AFTER_SUPERSEDE)
-            row.pk, row.superseded = None, mine.filter(superseded=False).exists()
-            if row.safe and report.floor > Severity.NONE:
-                # Raised since the verdict was judged, by a refusal under another version.
-                row.safe, row.rules = False, [*row.rules, "floor"]
-            row.save(force_insert=True)
-            hit(Point.RECORD_AFTER_INSERT)
-            recorded = Recorded.SUPERSEDED if row.superseded else Recorded.CURRENT
-        if recorded is Recorded.CURRENT:
-            lifecycle.apply_verdict(report=report, safe=row.safe, severity=Severity(row.severity))
-        Job.objects.filter(pk=claimed.job_id).update(
-            done=True,
-            parked=False,
-            reason="",
-            lease_until=None,
-            not_before=None,
-            dropped=F("dropped") + int(recorded is Recorded.DUPLICATE),
+def _outcome(row: Classification, versions: Collection[int]) -> Recorded:
+    """Whether the row may be written, and as what: the highest version that answered is current."""
+    if row.policy_version_id in versions:
+        return Recorded.DUPLICATE
+    row.superseded = max(versions, default=0) > row.policy_version_id
+    return Recorded.SUPERSEDED if row.superseded else Recorded.CURRENT
+
+
+def supersede(report_ids: Collection[int]) -> None:
+    """Make room for newer verdicts of locked reports: those that were current are so no longer."""
+    Classification.objects.filter(report__in=report_ids, superseded=False).update(superseded=True)
+
+
+def settle(
+    current: Sequence[Classification], *, reports: Mapping[int, Report], batch_id: int | None
+) -> None:
+    """Move locked reports by their new current verdicts; list those that a batch may not move."""
+    Disagreement.objects.filter(
+        report__in=[row.report_id for row in current], state=Disagreement.State.OPEN
+    ).update(state=Disagreement.State.SETTLED, ended_at=Now())
+    disagree = lifecycle.apply_verdicts(
+        reports=reports,
+        verdicts={
+            row.report_id: lifecycle.NewVerdict(row.safe, Severity(row.severity)) for row in current
+        },
+        historical=batch_id is not None,
+    )
+    Disagreement.objects.bulk_create(
+        Disagreement(
+            classification=row,
+            report_id=row.report_id,
+            batch_id=batch_id,
+            severity=row.severity,
+            unseen=reports[row.report_id].status == Report.Status.JUDGED_SAFE,
         )
-    return recorded
+        for row in current
+        if row.report_id in disagree
+    )
+
+
+def close_jobs(job_ids: Collection[int], *, again: Collection[int] = ()) -> None:
+    """Nothing is wanted any more; `again` are those whose answer came second."""
+    Job.objects.filter(pk__in=job_ids).update(
+        done=True,
+        parked=False,
+        reason="",
+        lease_until=None,
+        not_before=None,
+        ended_at=Now(),
+        dropped=F("dropped")
+        + Case(When(pk__in=again, then=Value(1)), default=Value(0), output_field=IntegerField()),
+    )

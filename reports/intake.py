@@ -103,7 +103,7 @@ def _store(
         if report.reporter_pseudonym:
             del body["reporter"]  # its id stands in ReporterIdentity only
         Content(report=report, body=body).save(force_insert=True)
-        lifecycle.place_item(item_id=item_id)
+        lifecycle.place_items({item_id})
         hit(Point.INTAKE_AFTER_INSERT)
     hit(Point.INTAKE_AFTER_COMMIT)
     report.refresh_from_db(fields=["received_at", "due_at"])  # the database's own times

@@ -2,11 +2,13 @@
 
     pending -> needs_review | judged_safe -> resolved
     judged_safe, resolved -> needs_review
+    needs_review -> judged_safe, by a newer policy and while no person has had a hand in it
 
 Every function here runs inside the caller's transaction; what it is given came from `lock`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import connection
 from django.db.models.functions import Now
@@ -42,18 +44,107 @@ AFTER_DECISION: dict[tuple[str, bool], str] = {
 }
 
 
+@dataclass(frozen=True)
+class NewVerdict:
+    """What lifecycle has to know of a current classification: does it pass as safe, how severe."""
+
+    safe: bool
+    severity: Severity
+
+
 def lock(report_id: int) -> Report:
     """The report under a row lock, its item locked before it: the one order that everyone keeps."""
-    lock_item(Report.objects.values_list("item_id", flat=True).get(pk=report_id))
-    return Report.objects.select_for_update(no_key=True).get(pk=report_id)
+    return lock_many([report_id])[report_id]
 
 
-def apply_verdict(*, report: Report, safe: bool, severity: Severity) -> None:
-    """Move a locked report after its current classification was written. Never below its floor."""
-    report.status = AFTER_VERDICT[report.status, safe]
-    report.rank = max(report.floor, severity)
-    report.save(update_fields=["status", "rank"])
-    place_item(item_id=report.item_id)
+def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
+    """Reports under row locks, by id; their items before them. Each kind in the order of its ids.
+
+    Raises `Report.DoesNotExist` where one is missing.
+    """
+    items = Report.objects.filter(pk__in=report_ids).values("item_id")
+    list(Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id"))
+    reports = Report.objects.filter(pk__in=report_ids).select_for_update(no_key=True)
+    found = {report.pk: report for report in reports.order_by("id")}
+    if missing := set(report_ids) - set(found):
+        raise Report.DoesNotExist(f"reports {sorted(missing)}")
+    return found
+
+
+def apply_verdicts(
+    *, reports: Mapping[int, Report], verdicts: Mapping[int, NewVerdict], historical: bool = False
+) -> set[int]:
+    """Move locked reports after their current classifications were written. Never below a floor.
+
+    `historical`: the verdicts are a batch's. They do not move what a person decided, nor what an
+    older version had judged safe; ids of those where they find a violation are returned, to be
+    listed. A report in review that passes as safe leaves it where no person has a hand in it.
+    """
+    disagree: set[int] = set()
+    passing = {
+        report_id
+        for report_id, verdict in verdicts.items()
+        if historical and verdict.safe and reports[report_id].status == Status.NEEDS_REVIEW
+    }
+    passing -= _in_peoples_hands(passing) if passing else set()
+    moved: list[Report] = []
+    for report_id, verdict in verdicts.items():
+        report = reports[report_id]
+        before = report.status, report.rank
+        report.rank = max(report.floor, verdict.severity)
+        if report_id in passing:
+            report.status = Status.JUDGED_SAFE
+        elif historical and _is_disagreement(report, verdict):
+            disagree.add(report_id)
+        else:
+            report.status = AFTER_VERDICT[report.status, verdict.safe]
+        if (report.status, report.rank) != before:
+            moved.append(report)
+    if moved:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _MOVE,
+                [
+                    [report.pk for report in moved],
+                    [str(report.status) for report in moved],
+                    [int(report.rank) for report in moved],
+                ],
+            )
+    place_items({report.item_id for report in moved})
+    return disagree
+
+
+_MOVE = """
+UPDATE reports_report AS report SET status = moved.status, rank = moved.rank
+FROM unnest(%s::bigint[], %s::text[], %s::smallint[]) AS moved (id, status, rank)
+WHERE report.id = moved.id
+"""
+
+
+def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
+    """A violation where the older version, or a person, found none."""
+    if report.status == Status.JUDGED_SAFE:
+        return not verdict.safe
+    found_none = report.status == Status.RESOLVED and report.upheld_at is None
+    return found_none and not verdict.safe and verdict.severity > Severity.NONE
+
+
+def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
+    """Those that a decision names, and those whose item somebody holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+# By the tables' names: intake does not import the reviewers' side. Claims are made under the item's
+# lock, which the caller holds.
+_IN_PEOPLES_HANDS = """
+SELECT id FROM reports_report AS report
+WHERE id = ANY(%s) AND (
+    EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
+    OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
+        AND released_at IS NULL AND expires_at > clock_timestamp()))
+"""
 
 
 def lock_item(item_id: int) -> None:
@@ -78,7 +169,7 @@ def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, uph
     Report.objects.filter(pk__in=[report.pk for report in reports]).update(
         upheld_at=Now() if upheld else None
     )
-    place_item(item_id=item_id, decided=True)
+    place_items({item_id}, decided=True)
 
 
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
@@ -92,20 +183,21 @@ def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
         # Another version's verdict came first; above a floor nothing passes as safe.
         report.status = Status.NEEDS_REVIEW
     report.save(update_fields=["floor", "floor_rules", "rank", "status"])
-    place_item(item_id=report.item_id)
+    place_items({report.item_id})
 
 
-def place_item(*, item_id: int, decided: bool = False) -> None:
-    """Put the item into its one list, by its reports as they stand.
+def place_items(item_ids: Collection[int], *, decided: bool = False) -> None:
+    """Put items into their one list each, by their reports as they stand.
 
-    `decided`: a person has just decided, so it stands first among the resolved.
+    `decided`: a person has just decided, so they stand first among the resolved.
 
     Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
     since come from its open reports (pending or in review); where none is open, from those judged
     safe; where all are resolved, from all of them.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_PLACE, {"item": item_id, "decided": decided})
+    if item_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(_PLACE, {"items": sorted(item_ids), "decided": decided})
 
 
 _PLACE = """
@@ -117,7 +209,7 @@ UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.s
         ELSE resolved_at
     END
 FROM (
-    SELECT
+    SELECT item_id,
         CASE
             WHEN bool_or(status = 'needs_review') THEN 'needs_review'
             WHEN bool_or(status = 'pending') THEN 'pending'
@@ -135,7 +227,7 @@ FROM (
             min(received_at)
         ) AS since,
         min(due_at) FILTER (WHERE status = 'pending') AS due_at
-    FROM reports_report WHERE item_id = %(item)s
+    FROM reports_report WHERE item_id = ANY(%(items)s) GROUP BY item_id
 ) AS placed
-WHERE id = %(item)s
+WHERE id = placed.item_id
 """

@@ -185,7 +185,7 @@ RULES = (
     Rule(
         "V6",
         "items whose list, rank or times are not what their reports say",
-        # What `reports.lifecycle.place_item` writes.
+        # What `reports.lifecycle.place_items` writes.
         """
     SELECT item.id FROM reports_item AS item LEFT JOIN (
         SELECT item_id,

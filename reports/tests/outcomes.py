@@ -38,7 +38,10 @@ def judge(
 ) -> Any:
     """A verdict and what it makes of the report's status and place."""
     row = verdict_of(report, policy, safe=safe, severity=severity, **changes)
-    lifecycle.apply_verdict(report=lifecycle.lock(report.pk), safe=safe, severity=severity)
+    lifecycle.apply_verdicts(
+        reports=lifecycle.lock_many([report.pk]),
+        verdicts={report.pk: lifecycle.NewVerdict(safe, severity)},
+    )
     check_constraints_now()
     return row
 

@@ -146,7 +146,7 @@ def test_placing_again_changes_nothing(client_of_sender: Client, policy: Any) ->
     judge(report, policy, safe=False, severity=Severity.HIGH)
     before = Item.objects.values().get()
 
-    lifecycle.place_item(item_id=report.item_id)
+    lifecycle.place_items({report.item_id})
 
     assert Item.objects.values().get() == before
 

@@ -40,8 +40,9 @@ def classify(report: Report, policy: PolicyVersion, **changes: Any) -> Classific
     with transaction.atomic():
         locked = lifecycle.lock(report.pk)
         verdict = Classification.objects.create(report=locked, policy_version=policy, **values)
-        lifecycle.apply_verdict(
-            report=locked, safe=verdict.safe, severity=Severity(verdict.severity)
+        lifecycle.apply_verdicts(
+            reports={locked.pk: locked},
+            verdicts={locked.pk: lifecycle.NewVerdict(verdict.safe, Severity(verdict.severity))},
         )
     report.refresh_from_db()
     return verdict
