@@ -5,14 +5,7 @@ from enum import StrEnum
 from functools import partial
 
 from classifier import cooldown, provider, rules
-from classifier.asking import (
-    ClaimLostError,
-    LimitLoweredError,
-    ModelRestsError,
-    PolicyTooLongError,
-    UnknownLimitError,
-    ask_report,
-)
+from classifier.asking import ClaimLostError, LimitLoweredError, ModelRestsError, ask_report
 from classifier.capabilities import learn_form, learn_from_error
 from classifier.cooldown import FREE
 from classifier.jobs import (
@@ -26,6 +19,7 @@ from classifier.jobs import (
 )
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import find_out
+from classifier.questions import PolicyTooLongError, UnknownLimitError
 from classifier.reader import FORMLESS, AnswerRefusedError, UnreadableReplyError
 from classifier.recording import Recorded, record_answer
 from classifier.windows import TooManyWindowsError

@@ -6,8 +6,8 @@ import json
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
-from classifier.asking import TEMPLATE_TOKENS
 from classifier.catalogue import sync_model
+from classifier.questions import TEMPLATE_TOKENS
 from classifier.tokens import CALIBRATION_TEXTS, Counting, count
 from dev.interop.answering import mixed_samples
 from dev.interop.tally import say
