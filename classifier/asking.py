@@ -21,7 +21,7 @@ from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import served_names
 from classifier.prompt import Prompt, build_prompt
 from classifier.provider import Fault, ProviderError, Reply
-from classifier.questions import Question, plan_question
+from classifier.questions import Question, plan_calls
 from classifier.reader import (
     Answer,
     AnswerRefusedError,
@@ -82,11 +82,11 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
     """Ask about the report in as many calls as it takes; also the claim, whose lease has grown.
 
     Raises `ProviderError`, `AnswerRefusedError`, `UnreadableReplyError`, this file's errors and
-    those of `plan_question` and `split`.
+    those of `plan_calls`.
     """
-    question = plan_question(claimed=claimed, report=report, model=model)
+    question, windows = plan_calls(claimed=claimed, report=report, model=model)
     try:
-        return _ask_windows(question, question.windows(), claimed)
+        return _ask_windows(question, windows, claimed)
     except LimitLoweredError:
         shrink = 1.0
     except ProviderError as error:
@@ -98,9 +98,8 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
             raise
         shrink = _adapt(question, error.prompt_tokens)
     # Once more, in smaller parts. What is too long now as well is for a person.
-    question = plan_question(claimed=claimed, report=report, model=model)
-    claimed = _one_more(claimed, question)
-    return _ask_windows(question, question.windows(shrink=shrink), claimed)
+    question, windows = plan_calls(claimed=claimed, report=report, model=model, shrink=shrink)
+    return _ask_windows(question, windows, _one_more(claimed, question))
 
 
 def _adapt(question: Question, tokens: int | None) -> float:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.prompt import Evidence, build_prompt, evidence_of
 from classifier.tokens import Counting, count
 from classifier.verdict import answer_schema
-from classifier.windows import Piece, Window, split
+from classifier.windows import Piece, TooManyWindowsError, Window, split
 from reports.models import Report
 from reports.submission import Submission
 
@@ -100,35 +101,53 @@ class Question:
         return count(empty.system, counting) + count(empty.user, counting) + TEMPLATE_TOKENS
 
 
-def plan_question(*, claimed: Claimed, report: Report, model: ProviderModel) -> Question:
-    """What is asked, under the limit as it is now; raises `UnknownLimitError`, `PolicyTooLongError`.
+def plan_calls(
+    *, claimed: Claimed, report: Report, model: ProviderModel, shrink: float = 1.0
+) -> tuple[Question, list[Window]]:
+    """What is asked, and in which parts, under the limit as it is now.
 
-    A short question about the policy has to fit. What is long about the report itself gives way:
-    first the room for thoughts, then the comment, which is split like a message.
+    `shrink`: the share of the budget that a part may have. An answer that was cut gets more room,
+    unless the report would not fit into the parts beside it: better asked as before than by nobody.
+
+    Raises `UnknownLimitError`, `PolicyTooLongError`, `TooManyWindowsError`.
     """
+    question = _question(claimed, report, model)
+    if claimed.reason == WaitingReason.ANSWER_CUT:
+        roomy = _give_way(replace(question, more_room=True))
+        if roomy.budget(roomy.limit) >= LEAST_BUDGET:
+            with suppress(TooManyWindowsError):
+                return roomy, roomy.windows(shrink=shrink)
+    question = _give_way(question)
+    return question, question.windows(shrink=shrink)
+
+
+def _question(claimed: Claimed, report: Report, model: ProviderModel) -> Question:
+    """All of the report, once a short question about the policy has been found to fit."""
     limit = effective_limit(model, today=timezone.now().date())
     if limit is None:
         raise UnknownLimitError
     submission = report.content.submission()
-    evidence = evidence_of(submission, language=report.language)
     question = Question(
         policy=claimed.policy,
         model=model,
         limit=limit,
-        evidence=replace(evidence, comment=None),
+        evidence=evidence_of(submission, language=report.language),
         submission=submission,
         schema=answer_schema(claimed.policy, with_ref=model.echoes_ref),
         more_room=False,
     )
-    if question.budget(limit) < LEAST_BUDGET:
+    short = replace(question, evidence=replace(question.evidence, comment=None))
+    if short.budget(limit) < LEAST_BUDGET:
         raise PolicyTooLongError
-    if claimed.reason == WaitingReason.ANSWER_CUT:
-        roomy = replace(question, more_room=True)
-        question = roomy if roomy.budget(limit) >= LEAST_BUDGET else question
-    whole = replace(question, evidence=evidence)
+    return question
+
+
+def _give_way(question: Question) -> Question:
+    """The question, its comment split like a message where each call would carry too much of it."""
+    evidence, limit = question.evidence, question.limit
     comment = count(evidence.comment or "", question.counting)
-    if comment <= limit.tokens // COMMENT_SHARE and whole.budget(limit) >= LEAST_BUDGET:
-        return whole
+    if comment <= limit.tokens // COMMENT_SHARE and question.budget(limit) >= LEAST_BUDGET:
+        return question
     return replace(question, evidence=_comment_apart(evidence))
 
 

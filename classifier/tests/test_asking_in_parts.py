@@ -217,6 +217,46 @@ def test_more_parts_than_allowed_are_for_a_person(
     assert standin.calls() == []
 
 
+@pytest.mark.usefixtures("model")
+def test_more_room_for_a_cut_answer_is_given_up_where_it_would_take_too_many_parts(
+    standin: Standin, client_of_sender: Client, settings: Settings
+) -> None:
+    standin.behave(context=2 * SMALL)
+    ProviderModel.objects.update(context_limit=2 * SMALL)
+    twin = send(client_of_sender, talk("en", 200))
+    assert classify(twin) is Outcome.RECORDED
+    settings.MAX_WINDOWS = parts = len(standin.calls())
+    report = send(client_of_sender, talk("en", 200), item={"type": "chat", "id": "cut"})
+    standin.script({"kind": "finish", "finish_reason": "length"})
+    assert classify(report) is Outcome.PUT_OFF
+    assert job_of(report).reason == WaitingReason.ANSWER_CUT
+    end_wait(report)
+
+    assert classify(report) is Outcome.RECORDED
+
+    assert covered(Classification.objects.get(report=report)) == set(range(1, 201))
+    assert len(standin.calls()) == parts + 1 + parts > 3
+    assert len({call["max_tokens"] for call in standin.calls()}) == 1
+
+
+@pytest.mark.usefixtures("model")
+def test_an_answer_that_was_cut_has_more_room_in_more_parts_where_they_are_allowed(
+    standin: Standin, client_of_sender: Client
+) -> None:
+    standin.behave(context=2 * SMALL)
+    ProviderModel.objects.update(context_limit=2 * SMALL)
+    report = send(client_of_sender, talk("en", 200))
+    standin.script({"kind": "finish", "finish_reason": "length"})
+    assert classify(report) is Outcome.PUT_OFF
+    end_wait(report)
+
+    assert classify(report) is Outcome.RECORDED
+
+    first, *later = standin.calls()
+    assert {call["max_tokens"] for call in later} == {2 * first["max_tokens"]}
+    assert refused(standin) == []
+
+
 def test_without_a_known_limit_nothing_is_sent(
     model: ProviderModel, standin: Standin, client_of_sender: Client
 ) -> None:
