@@ -100,8 +100,9 @@ def _ask(claimed: Claimed, model: ProviderModel) -> Outcome:
         return _fault(claimed, model, WaitingReason(error.fault), error.retry_after)
     except AnswerRefusedError as error:
         log.warning("report %s: %s", claimed.report_id, error)
-        # Of one report only the first time: its own text may be what the model stumbles over.
-        formless = error.detail in FORMLESS and not claimed.reason
+        # Of one report only the first time, replays included: its own text may be what the model
+        # stumbles over, and a replay asks about all such reports in a row.
+        formless = error.detail in FORMLESS and claimed.number == 1
         learn_form(model, thought=error.thought, formless=formless)
         return _fault(claimed, model, error.reason)
     except tuple(_REASONS) as error:

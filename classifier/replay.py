@@ -85,7 +85,8 @@ def execute_replay(
 ) -> Iterator[int]:
     """Give the plan's reports new attempts, chunk by chunk; yields how many each.
 
-    They are due at once: the sweep nudges them within its bound. A report that a worker holds or
+    They are due at once and wait for a worker, whatever they waited for: the sweep nudges them
+    within its bound. A report that a worker holds or
     has finished meanwhile is left alone, and a worker whose lease had run out is fenced off.
     """
     if plan.report_ids:
@@ -118,6 +119,7 @@ WHERE id = ANY(%(reports)s) AND status = 'pending' AND {MAY_BE_ASKED}
 ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
 SET attempts = 0, faults = 0, further_calls = 0, parked = false, not_before = NULL, nudged_at = NULL,
-    claims = job.claims + 1, lease_until = NULL
+    -- Like a new one: what the last try ended with is neither why it waits nor how it is asked.
+    reason = '', claims = job.claims + 1, lease_until = NULL
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
 """  # noqa: S608 - our own constant

@@ -1,19 +1,23 @@
 """What an error or an answer teaches of a model is learnt once and only forward, over real HTTP."""
 
 import threading
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from classifier.capabilities import (
     FORMLESS_UNTIL_STEP,
     learn_from_error,
 )
-from classifier.models import ProviderModel
+from classifier.jobs import put_off
+from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.pipeline import Outcome, classify_report
 from classifier.provider import Fault, ProviderError
 from classifier.tests.situations import (
     at_once,
+    claim,
     job_of,
     seconds_until_due,
     send_text,
@@ -176,3 +180,18 @@ def test_an_answer_in_form_between_them_keeps_the_mode(
         classify(send_text(client_of_sender, f"Text {number}"))
 
     assert (fresh(model).mode, fresh(model).formless) == ("json_schema", 2)
+
+
+def test_a_replay_of_the_reports_that_it_stumbled_over_does_not_lead_to_the_next_mode(
+    standin: Standin, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    model = ProviderModel.objects.get(base_url=standin.base_url)
+    reports = [send_text(client_of_sender, f"Text {n}") for n in range(FORMLESS_UNTIL_STEP)]
+    for report in reports:
+        put_off(claimed=claim(report, policy), reason=WaitingReason.ANSWER_INVALID)
+    call_command("replay", "--execute", stdout=StringIO())
+    standin.script({"kind": "content", "content": "I would say that it is harmless."}, times=None)
+
+    assert [classify(report) for report in reports] == [Outcome.PUT_OFF] * FORMLESS_UNTIL_STEP
+
+    assert (fresh(model).mode, fresh(model).formless) == ("json_schema", 0)

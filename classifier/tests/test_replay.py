@@ -31,6 +31,7 @@ from dev.standin.client import Standin
 from reports.models import AuditEntry, Report
 from reports.nudge import Lane
 from reports.tests.sending import Client
+from reports.waiting import Waiting, waiting_reason
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +148,35 @@ def test_parked_reports_get_new_attempts_and_are_classified_once(
     assert replay("--execute").endswith("0 reports have new attempts.\n")
     assert Classification.objects.count() == len(standin.calls()) == 3
     assert not Report.objects.pending().exists()
+
+
+def test_after_a_replay_a_report_waits_for_a_worker_and_no_old_reason_is_shown(
+    client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = send_text(client_of_sender)
+    park(report, policy)
+    assert waiting_reason(report) == "too_long"
+
+    replay("--execute", "--where", "reason=too_long")
+
+    assert waiting_reason(Report.objects.get(pk=report.pk)) == Waiting.WAITING_FOR_WORKER
+    assert chosen("--where", "reason=too_long") == 0
+    assert chosen("--where", "reason=waiting_for_worker") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_replayed_report_whose_answer_was_cut_is_asked_like_a_new_one(
+    client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    report, cut = send_text(client_of_sender), send_text(client_of_sender)
+    park(cut, policy, "answer_cut")
+
+    replay("--execute")
+
+    for each in (report, cut):
+        classify_report(report_id=each.pk, lane=Lane.LIVE)
+    new, replayed = standin.calls()
+    assert new["max_tokens"] == replayed["max_tokens"]
 
 
 def test_a_holder_whose_lease_ran_out_cannot_put_off_what_was_replayed(

@@ -152,13 +152,7 @@ class Expected:
         job = self.jobs.get(version)
         if not self.may_be_asked() or (job and (job.done or job.lease == "held")):
             return False
-        self.jobs[version] = (
-            job._replace(
-                attempts=0, claims=job.claims + 1, faults=0, lease="", waits=False, parked=False
-            )
-            if job
-            else JobRow()
-        )
+        self.jobs[version] = JobRow(claims=job.claims + 1) if job else JobRow()
         return True
 
     # --- People
