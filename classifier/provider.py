@@ -5,84 +5,28 @@ are off; its objects are not touched, because it validates nothing; its exceptio
 and the key, so they become a `ProviderError` at once.
 """
 
-import email.utils
-import json
-import math
 import os
-import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from django.conf import settings
 
-from classifier.server_errors import (
-    QUOTA,
-    TOO_LONG,
-    codes_of,
-    error_object,
-    filtered,
-    one_word,
-    says_too_long,
-    stated_limit,
-)
+from classifier.provider_errors import Fault, ProviderError, of_status
 
 if TYPE_CHECKING:
     import httpx2
     import openai
 
-# A server that asks for more than this has sent garbage, which is answered by our own wait.
-LONGEST_RETRY_AFTER_SECONDS = 30 * 24 * 3600.0
+__all__ = ["Fault", "ProviderError", "Reply", "ask", "fetch", "load"]
+
 # A list stands ready at the server, and a person may wait for it in the admin.
 FETCH_SECONDS = 5.0
-
-
-class Fault(StrEnum):
-    """What went wrong, by what has to happen next. The values are the job's reasons."""
-
-    RATE_LIMITED = "provider_rate_limited"
-    UNAVAILABLE = "provider_unavailable"
-    TIMEOUT = "provider_timeout"
-    QUOTA = "provider_quota"
-    CREDENTIALS = "provider_credentials"
-    UNKNOWN_MODEL = "unknown_model"
-    REJECTED = "provider_rejected"
-    TOO_LONG = "too_long"
-    CONTENT_FILTERED = "content_filtered"
-    ANSWER_INVALID = "answer_invalid"
-
-
-class ProviderError(Exception):
-    """No answer. Never holds the prompt, the key or the reply."""
-
-    def __init__(  # noqa: PLR0913 - all that may be told of an error, by name
-        self,
-        fault: Fault,
-        *,
-        status: int | None = None,
-        code: str | None = None,
-        parameter: str | None = None,
-        request_id: str | None = None,
-        retry_after: float | None = None,
-        limit: int | None = None,
-    ) -> None:
-        super().__init__(f"{fault} (status {status}, code {code}, request {request_id})")
-        self.fault = fault
-        self.status = status
-        self.code = code
-        self.parameter = parameter
-        """Which of the parameters that we sent the server would not have, if it said so."""
-        self.request_id = request_id
-        self.retry_after = retry_after
-        """Seconds that the server asked to wait, if it did."""
-        self.limit = limit
-        """Tokens that the server takes at most, where it said so with `TOO_LONG`."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +89,14 @@ def _bounded(
         with transport.deadline(ends=time.monotonic() + seconds):
             yield httpx2.Timeout(seconds, connect=min(5.0, seconds))
     except openai.APIStatusError as error:
-        raise _from_status(error, parameters, user) from None
+        raise of_status(
+            error.status_code,
+            body=error.body,
+            headers=error.response.headers,
+            request_id=error.request_id,
+            parameters=parameters,
+            user=user,
+        ) from None
     except (openai.OpenAIError, httpx2.HTTPError, JSONDecodeError, UnicodeDecodeError) as error:
         raise _from_transport(error) from None
 
@@ -217,79 +168,3 @@ def _from_transport(error: Exception) -> ProviderError:
             return ProviderError(Fault.TIMEOUT)
     code = getattr(error, "code", None) or getattr(error.__cause__, "code", None)
     return ProviderError(Fault.UNAVAILABLE, code=code or type(error).__name__)
-
-
-def _from_status(
-    error: "openai.APIStatusError", parameters: Mapping[str, Any], user: str
-) -> ProviderError:
-    """The fault behind an HTTP status, by the body's codes first where they tell more."""
-    status, body = error.status_code, error_object(error.body)
-    codes = codes_of(body)
-    parameter = None
-    if codes & QUOTA or status == 402:
-        fault = Fault.QUOTA
-    elif filtered(body):
-        fault = Fault.CONTENT_FILTERED
-    elif codes & TOO_LONG or status == 413:
-        fault = Fault.TOO_LONG
-    elif "json_validate_failed" in codes:  # the server's own check of the model's answer
-        fault = Fault.ANSWER_INVALID
-    elif status == 429:
-        fault = Fault.RATE_LIMITED
-    elif status in {401, 403}:
-        fault = Fault.CREDENTIALS
-    elif status == 400 and says_too_long(body, user):
-        fault = Fault.TOO_LONG
-    else:
-        parameter = _blamed(error, parameters, user)
-        if parameter is None and (status == 404 or "model_not_found" in codes):
-            fault = Fault.UNKNOWN_MODEL
-        elif status in {408, 409, 425} or status >= 500:
-            fault = Fault.UNAVAILABLE
-        else:
-            fault = Fault.REJECTED
-    return ProviderError(
-        fault,
-        status=status,
-        code=min(codes, default=None),
-        parameter=parameter,
-        request_id=one_word(error.request_id),
-        retry_after=_retry_after(error.response.headers),
-        limit=stated_limit(body, user) if fault is Fault.TOO_LONG else None,
-    )
-
-
-def _blamed(error: "openai.APIStatusError", parameters: Mapping[str, Any], user: str) -> str | None:
-    """The parameter of ours that the server would not have: named as such, or in its words.
-
-    Its words may quote the evidence or the whole request, so a name that stands in the evidence
-    proves nothing, and neither do several names.
-    """
-    if error.status_code not in {400, 404, 422, 500, 501}:
-        return None
-    named = str(error_object(error.body).get("param") or "").partition(".")[0]
-    if named in parameters:
-        return named
-    words = json.dumps(error.body) if isinstance(error.body, (Mapping, list)) else str(error.body)
-    mentioned = [name for name in parameters if re.search(rf"\b{name}\b", words)]
-    return mentioned[0] if len(mentioned) == 1 and mentioned[0] not in user else None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `retry-after-ms`, else `Retry-After` as seconds or as a date. Garbage: None."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) / unit
-        except ValueError:
-            try:
-                when = email.utils.parsedate_to_datetime(value).timestamp()
-            except (ValueError, OverflowError):
-                continue
-            # The date has whole seconds: one more, or we would come too early.
-            seconds = when - time.time() + 1
-        if math.isfinite(seconds) and 0 < seconds <= LONGEST_RETRY_AFTER_SECONDS:
-            return seconds
-    return None

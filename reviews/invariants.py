@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 
 from classifier.models import Job
-from classifier.provider import LONGEST_RETRY_AFTER_SECONDS
+from classifier.provider_errors import LONGEST_RETRY_AFTER_SECONDS
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, ReporterIdentity
 from reports.nudge import Lane, queue_length
