@@ -1,4 +1,4 @@
-"""Asking: one call of an OpenAI-compatible server, bounded in time and bytes.
+"""One call of an OpenAI-compatible server, bounded in time and bytes: a question, a list, a file.
 
 The SDK is used for its transport only. Its retries, redirects, proxies and organisation variables
 are off; its objects are not touched, because it validates nothing; its exceptions carry the prompt
@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from django.conf import settings
@@ -23,10 +24,21 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-__all__ = ["Fault", "ProviderError", "Reply", "ask", "fetch", "load"]
+__all__ = [
+    "Fault",
+    "ProviderError",
+    "Reply",
+    "ask",
+    "download_file",
+    "fetch",
+    "load",
+    "send",
+    "upload_file",
+]
 
 # A list stands ready at the server, and a person may wait for it in the admin.
 FETCH_SECONDS = 5.0
+_PIECE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -75,9 +87,78 @@ def fetch(path: str) -> bytes:
     return reply.content
 
 
+def send(
+    *,
+    method: Literal["get", "post", "delete"],
+    path: str,
+    seconds: float,
+    body: Mapping[str, Any] | None = None,
+    query: Mapping[str, str] | None = None,
+) -> bytes:
+    """The body of one call's answer within so many seconds; raises `ProviderError`.
+
+    `path` is relative to the base URL ("batches"); `body` goes as JSON with a POST.
+    """
+    load()
+    import httpx2  # noqa: PLC0415
+
+    with _bounded(seconds, {}) as timeout:
+        options: openai.RequestOptions = {"timeout": timeout, "params": dict(query or {})}
+        client, kind = _client(), httpx2.Response
+        match method:
+            case "get":
+                reply = client.get(path, cast_to=kind, options=options)
+            case "post":
+                reply = client.post(path, cast_to=kind, body=body, options=options)
+            case "delete":
+                reply = client.delete(path, cast_to=kind, options=options)
+    return reply.content
+
+
+def upload_file(*, path: Path, name: str, purpose: str, seconds: float) -> bytes:
+    """The body of the answer to an upload, which is read from disk piece by piece.
+
+    Raises `ProviderError`, and OSError where the file cannot be read.
+    """
+    load()
+    import httpx2  # noqa: PLC0415
+
+    with path.open("rb") as file, _bounded(seconds, {}) as timeout:
+        reply = _client().post(
+            "files",
+            cast_to=httpx2.Response,
+            body={"purpose": purpose},
+            files={"file": (name, file, "application/jsonl")},
+            options={"timeout": timeout, "headers": {"Content-Type": "multipart/form-data"}},
+        )
+    return reply.content
+
+
+def download_file(*, file_id: str, to: Path, most_bytes: int, seconds: float) -> int:
+    """Write a remote file's content to `to`, piece by piece; how many bytes it has.
+
+    Raises `ProviderError`, with the code `too_large` above `most_bytes`, and OSError where it
+    cannot be written. `to` then holds a part.
+    """
+    load()
+    size = 0
+    with (
+        to.open("wb") as file,
+        _bounded(seconds, {}, most_bytes=most_bytes) as timeout,
+        _client().files.with_streaming_response.content(file_id, timeout=timeout) as response,
+    ):
+        for piece in response.iter_bytes(_PIECE_BYTES):
+            size += file.write(piece)
+    return size
+
+
 @contextmanager
 def _bounded(
-    seconds: float, parameters: Mapping[str, Any], user: str = ""
+    seconds: float,
+    parameters: Mapping[str, Any],
+    user: str = "",
+    *,
+    most_bytes: int | None = None,
 ) -> Iterator["httpx2.Timeout"]:
     """One call's deadline, and its errors as ours; gives the timeout to call with."""
     import httpx2  # noqa: PLC0415
@@ -86,7 +167,8 @@ def _bounded(
     from classifier import transport  # noqa: PLC0415
 
     try:
-        with transport.deadline(ends=time.monotonic() + seconds):
+        most = transport.MAX_REPLY_BYTES if most_bytes is None else most_bytes
+        with transport.deadline(ends=time.monotonic() + seconds, most_bytes=most):
             yield httpx2.Timeout(seconds, connect=min(5.0, seconds))
     except openai.APIStatusError as error:
         raise of_status(

@@ -38,9 +38,12 @@ class UnwantedReplyError(httpx2.TransportError):
 
 
 @contextmanager
-def deadline(*, ends: float) -> Iterator[None]:
-    """Bound what this thread does on the network until `ends` (`time.monotonic()`)."""
-    _call.ends = ends
+def deadline(*, ends: float, most_bytes: int = MAX_REPLY_BYTES) -> Iterator[None]:
+    """Bound what this thread does on the network until `ends` (`time.monotonic()`).
+
+    `most_bytes` is what the body of an answer may have; a file has more than a reply.
+    """
+    _call.ends, _call.most_bytes = ends, most_bytes
     try:
         yield
     finally:
@@ -99,7 +102,7 @@ class _Capped(httpx2.SyncByteStream):
         self._is_error = is_error
 
     def __iter__(self) -> Iterator[bytes]:
-        most = MAX_ERROR_BYTES if self._is_error else MAX_REPLY_BYTES
+        most = MAX_ERROR_BYTES if self._is_error else _call.most_bytes
         try:
             for chunk in self._inner:
                 most -= len(chunk)
