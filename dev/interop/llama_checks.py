@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from classifier.models import ProviderModel
 from classifier.tokens import Counting
 from dev.errors import DevError
 from dev.interop.answering import mixed_samples, try_reports, try_too_many_parts
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("llama_server.py")
 SERVER = "llama.cpp"
 MODEL = "smollm2-135m-instruct"
-CONTEXT = 4096
+CONTEXT = 3072
 """Tokens at run time: less leaves little beside policy and answer. It was trained for 8,192."""
 CHECKS = 11
 START_SECONDS = 60.0
@@ -136,12 +137,20 @@ def try_llama(run: Run, client: Client) -> None:
             tokens_of=partial(tokens_of, server.root),
             most_tries=MOST_TRIES,
             until=until,
-            without_reference=True,
         )
         _try_a_kill(tally, client, server, check=check)
         _try_wrong_settings(tally, client, server)
     finally:
         server.stop()
+
+
+def _ask_for_no_reference(client: Client) -> None:
+    row = client.row()
+    if row.echoes_ref:
+        ProviderModel.objects.filter(pk=row.pk).update(echoes_ref=False)
+        say("        echoes_ref is turned off by hand for what follows: the probe had left it on")
+    else:
+        say("        echoes_ref is off: the probe found that the model does not copy the reference")
 
 
 def _try_what_a_probe_finds_out(tally: Tally, client: Client, server: LlamaServer) -> Counting:
@@ -150,6 +159,7 @@ def _try_what_a_probe_finds_out(tally: Tally, client: Client, server: LlamaServe
     came = client.ask(client.send(body))
     say(f"        the first report, which has the model probed: {came}")
     try_limit(tally, client, server=SERVER, meta=listed_meta(server.root))
+    _ask_for_no_reference(client)
     row = client.row()
     return Counting(row.tokenizer, row.token_ratios)
 

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from classifier.models import Classification, ProviderModel
+from classifier.models import Classification
 from dev.interop.tally import say
 
 if TYPE_CHECKING:
@@ -50,20 +50,16 @@ def try_split(  # noqa: PLR0913 - a check, and what bounds it
     tokens_of: Callable[[str], int] | None,
     most_tries: int,
     until: float,
-    without_reference: bool = False,
 ) -> None:
     """Asked until each part has an accepted answer, at most so often and (monotonic) so long.
 
     `tokens_of` is the server's own count; without, the usage of all calls stands for it.
-    `without_reference`: the model is too small to copy one, whatever its probe found.
     """
     name = f"{server}: a report {TIMES} times over the limit of {limit:,}"
     body = long_body(limit, tokens_of)
     if body is None:
         tally.skip(name, why="the API takes no report as long as that.")
         return
-    if without_reference:
-        _ask_for_no_reference(client)
     size = f"{len(body['messages'])} messages in English and Arabic"
     if tokens_of:
         size += f", {tokens_of(shown(body)):,} tokens by the server's own count"
@@ -117,15 +113,6 @@ def _talk(number: int, repeated: int = 1) -> dict[str, Any]:
         "item": {"type": "chat", "id": f"interop-long-{time.monotonic_ns()}"},
         "messages": [{"id": f"x-{n}", "text": text} for n, text in enumerate(texts[:number])],
     }
-
-
-def _ask_for_no_reference(client: Client) -> None:
-    row = client.row()
-    if row.echoes_ref:
-        ProviderModel.objects.filter(pk=row.pk).update(echoes_ref=False)
-        say("        echoes_ref is turned off by hand for what follows: the probe had left it on")
-    else:
-        say("        echoes_ref is off: the probe found that the model does not copy the reference")
 
 
 def _ask_until_all_is_read(
