@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
+from reviews.claims import release_item
 from reviews.models import DecidedReport, Decision
 
 
@@ -81,6 +82,7 @@ def decide_item(
             upheld=wish.action in Decision.UPHOLDS,
         )
         settle_open([report.pk for report in reports])
+        release_item(item_id)
         write_audit(
             action="decided",
             of=decision.item,
