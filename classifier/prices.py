@@ -15,7 +15,7 @@ MOST = Decimal(10_000)
 
 
 @dataclass(frozen=True)
-class Price:
+class PriceRecord:
     """Money a million tokens, in the currency of whoever recorded it, up to and with `until`."""
 
     read: Decimal
@@ -26,7 +26,7 @@ class Price:
     until: date
 
 
-def recorded_price(model: ProviderModel) -> Price | None:
+def recorded_price(model: ProviderModel) -> PriceRecord | None:
     """What stands in the row, expired or not."""
     if (
         model.price_prompt is None
@@ -35,7 +35,7 @@ def recorded_price(model: ProviderModel) -> Price | None:
         or model.price_until is None
     ):
         return None
-    return Price(
+    return PriceRecord(
         read=model.price_prompt,
         written=model.price_completion,
         batch_share=model.price_batch_share,
@@ -45,8 +45,8 @@ def recorded_price(model: ProviderModel) -> Price | None:
 
 
 def record_price(
-    *, model: ProviderModel, price: Price, today: date, actor_name: str
-) -> Price | None:
+    *, model: ProviderModel, price: PriceRecord, today: date, actor_name: str
+) -> PriceRecord | None:
     """State the price that its evidence (a URL) gives; the one that stood before.
 
     The same again changes nothing. Raises `RecordRefusedError`.
@@ -63,12 +63,12 @@ def record_price(
     return _write(model, price, actor_name)
 
 
-def drop_price(*, model: ProviderModel, actor_name: str) -> Price | None:
+def drop_price(*, model: ProviderModel, actor_name: str) -> PriceRecord | None:
     """Take the price back; the one that stood before."""
     return _write(model, None, actor_name)
 
 
-def _write(model: ProviderModel, price: Price | None, actor_name: str) -> Price | None:
+def _write(model: ProviderModel, price: PriceRecord | None, actor_name: str) -> PriceRecord | None:
     with transaction.atomic():
         row = ProviderModel.objects.select_for_update().get(pk=model.pk)
         before = recorded_price(row)
@@ -98,7 +98,7 @@ _FIELDS = (
 )
 
 
-def price_in_words(price: Price | None) -> str:
+def price_in_words(price: PriceRecord | None) -> str:
     """One line of it, for a terminal."""
     if price is None:
         return "no price"
@@ -109,7 +109,7 @@ def price_in_words(price: Price | None) -> str:
     )
 
 
-def plain(price: Price) -> dict[str, str]:
+def plain(price: PriceRecord) -> dict[str, str]:
     """Its fields as JSON has them, without trailing zeros."""
     return {
         "read": f"{price.read.normalize():f}",

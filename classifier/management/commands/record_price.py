@@ -9,7 +9,7 @@ from django.utils import timezone
 from classifier.catalogue import RecordRefusedError
 from classifier.management.named import named_model
 from classifier.management.operation import Exit
-from classifier.prices import Price, drop_price, plain, price_in_words, record_price
+from classifier.prices import PriceRecord, drop_price, plain, price_in_words, record_price
 
 ACTOR = "command record_price"
 
@@ -53,7 +53,9 @@ class Command(BaseCommand):
             after, before = None, drop_price(model=model, actor_name=ACTOR)
         else:
             read, written, evidence, until = given
-            after = Price(read, written, Decimal(1) if share is None else share, evidence, until)
+            after = PriceRecord(
+                read, written, Decimal(1) if share is None else share, evidence, until
+            )
             try:
                 before = record_price(
                     model=model, price=after, today=timezone.localdate(), actor_name=ACTOR
