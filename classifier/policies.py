@@ -122,7 +122,7 @@ def load_policy(
     Returns the version and whether anything was changed.
     """
     with transaction.atomic():
-        _lock_the_line()
+        lock_the_line()
         newest = PolicyVersion.objects.order_by("-number").first()
         if newest and newest.content_hash == content.hash():
             version, changed = newest, False
@@ -154,7 +154,7 @@ def _activate(version: PolicyVersion, actor_name: str) -> None:
     write_audit(action="policy_activated", of=version, actor_name=actor_name)
 
 
-def _lock_the_line() -> None:
+def lock_the_line() -> None:
     """One change of the line of versions at a time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('policy_versions'))")
