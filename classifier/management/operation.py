@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from classifier.management.bar import Bar
 from classifier.models import PolicyVersion
+from reports.foreign_text import name_controls
 
 
 class Exit(IntEnum):
@@ -30,7 +31,31 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-class Operation(BaseCommand):
+class Telling(BaseCommand):
+    """A command that tells facts, to people or with `--json` to a program."""
+
+    as_json = False
+
+    @property
+    def name(self) -> str:
+        """The command's name, which is its module's."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def tell(self, event: str, facts: Mapping[str, Any], words: Iterable[str]) -> None:
+        """One JSON object of the event and its facts, or the same as lines of words."""
+        if self.as_json:
+            self.stdout.write(json.dumps({"event": event, **facts}, default=_plain))
+            return
+        for each in words:
+            # Some of it is other people's text, which must not steer the terminal.
+            self.stdout.write(name_controls(each))
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+class Operation(Telling):
     """A command over a selection of reports. Without `--execute` it prints its plan.
 
     A second one beside it is refused. A signal ends it with 130 or 143, and the same command again
@@ -40,7 +65,6 @@ class Operation(BaseCommand):
     where: ClassVar[Mapping[str, Callable[[str], bool]]]
     """The keys of `--where`, each with what tells whether a value is known."""
     where_help: ClassVar[str] = ""
-    as_json = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         moment = "ISO 8601 with a zone, such as 2026-11-01T00:00:00Z"
@@ -69,27 +93,18 @@ class Operation(BaseCommand):
         }
         if options["since"] and options["until"] and options["since"] >= options["until"]:
             raise CommandError("--since must be before --until.", returncode=Exit.USAGE)
-        # The module's name is the command's.
-        with (
-            ends_by_signal("Run the same command again for the rest."),
-            _alone(self.__module__.rpartition(".")[2]),
-        ):
+        with ends_by_signal("Run the same command again for the rest."), _alone(self.name):
             self.operate(narrowed, options)
-            if not options["execute"] and not self.as_json:
-                self.stdout.write("Nothing was changed. Add --execute to do it.")
 
     def operate(self, narrowed: dict[str, Any], options: dict[str, Any]) -> None:
         """Tell the plan for `narrowed` (since, until, limit, each key of `where`), maybe execute it."""
         raise NotImplementedError
 
-    def tell(self, event: str, facts: Mapping[str, Any], words: Iterable[str]) -> None:
-        """One JSON object of the event and its facts, or the same as lines of words."""
-        if self.as_json:
-            line = json.dumps({"event": event, **facts}, default=datetime.isoformat)
-            self.stdout.write(line)
-            return
-        for each in words:
-            self.stdout.write(each)
+    def is_dry_run(self, options: Mapping[str, Any]) -> bool:
+        """Whether only the plan was asked for; then it is said that this was all."""
+        if not options["execute"] and not self.as_json:
+            self.stdout.write("Nothing was changed. Add --execute to do it.")
+        return not options["execute"]
 
     def count(self, counts: Iterable[int], *, of: int) -> int:
         """The sum of what comes, drawn as it grows where a terminal looks on."""

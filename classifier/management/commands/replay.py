@@ -26,7 +26,7 @@ class Command(Operation):
         selection, policy = Selection(**narrowed), active_policy()
         plan = plan_replay(selection, policy=policy)
         self.tell("plan", _facts(plan), _words(plan))
-        if not options["execute"]:
+        if self.is_dry_run(options):
             return
         chunks = execute_replay(
             plan, selection=selection, policy=policy, actor_name="command replay"
