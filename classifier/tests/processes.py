@@ -1,4 +1,4 @@
-"""Real worker and sweep processes on the test's own database and broker."""
+"""Real processes of workers, sweep and commands on the test's own database and broker."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from classifier.tests.situations import wait_until
 from dev import programs
@@ -50,6 +51,18 @@ def workers(
         yield files
     finally:
         _stop(running)
+
+
+def command(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    """A management command in a process of its own, on the test's own database; texts are pipes."""
+    env = programs.environment(database_url=database_url(), redis_url=services().redis_url)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(
+        [sys.executable, programs.MANAGE, *arguments],
+        env={**env, "ENVIRONMENT": "test"},
+        text=True,
+        **pipes,
+    )
 
 
 def _worker(number: int, pool: str, concurrency: int, env: dict[str, str]) -> Program:
