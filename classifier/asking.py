@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from classifier import provider
+from classifier.batches.tally import add_tokens
 from classifier.calibration import learn_from_prompt
 from classifier.capabilities import parameters, schema_in_prompt
 from classifier.catalogue import effective_limit, lower_limit
@@ -119,16 +120,33 @@ def _ask_windows(
     question: Question, windows: Sequence[Window], claimed: Claimed
 ) -> tuple[Asked, Claimed]:
     calls: list[Call] = []
-    for number, window in enumerate(windows, 1):
-        if calls:
-            claimed = _one_more(claimed, question)
-        part = f"{number} of {len(windows)}" if len(windows) > 1 else None
-        calls.append(_ask(question, window, part))
-        category = question.policy.category(calls[-1].answer.verdict.category)
-        if category["severity"] >= Severity.CRITICAL:
-            break
+    try:
+        for number, window in enumerate(windows, 1):
+            if calls:
+                claimed = _one_more(claimed, question)
+            part = f"{number} of {len(windows)}" if len(windows) > 1 else None
+            calls.append(_ask(question, window, part))
+            category = question.policy.category(calls[-1].answer.verdict.category)
+            if category["severity"] >= Severity.CRITICAL:
+                break
+    except Exception as error:
+        _count_lost(claimed, calls, error)
+        raise
     verdict = merge([call.answer.verdict for call in calls], question.policy)
     return Asked(verdict, calls, len(question.submission.messages)), claimed
+
+
+def _count_lost(claimed: Claimed, calls: Sequence[Call], error: Exception) -> None:
+    """A batch counts what it used: answers that are thrown away, and a refused one, were paid for."""
+    if claimed.batch_id is not None:
+        paid: list[Answer | AnswerRefusedError] = [call.answer for call in calls]
+        if isinstance(error, AnswerRefusedError):
+            paid.append(error)
+        add_tokens(
+            batch_id=claimed.batch_id,
+            prompt=sum(each.prompt_tokens or 0 for each in paid),
+            completion=sum(each.completion_tokens or 0 for each in paid),
+        )
 
 
 def _ask(question: Question, window: Window, part: str | None) -> Call:

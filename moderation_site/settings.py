@@ -276,6 +276,9 @@ MAX_WINDOWS = env.int("MAX_WINDOWS", 64)
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 
 QUEUE_BOUND = env.int("QUEUE_BOUND", 1000)  # how many nudges the sweep leaves in a queue at most
+BATCH_QUEUE_BOUND = env.int("BATCH_QUEUE_BOUND", 100)  # the same for history
+# History is not asked while a report that could be asked has waited longer than this.
+LIVE_TARGET_SECONDS = env.float("LIVE_TARGET_SECONDS", 30.0)
 SWEEP_INTERVAL_SECONDS = env.float("SWEEP_INTERVAL_SECONDS", 5.0)
 
 CELERY_BROKER_URL = required("REDIS_URL", development="redis://127.0.0.1:6379/0")
