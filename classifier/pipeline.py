@@ -6,6 +6,8 @@ from functools import partial
 
 from classifier import cooldown, provider, rules
 from classifier.asking import ClaimLostError, LimitLoweredError, ModelRestsError, ask_report
+from classifier.batches.by_calls import claim_history, let_wait
+from classifier.batches.pressure import live_lane_waits
 from classifier.capabilities import learn_form, learn_from_error
 from classifier.cooldown import FREE
 from classifier.jobs import (
@@ -36,7 +38,7 @@ class Outcome(StrEnum):
     RECORDED = "recorded"
     DUPLICATE = "duplicate"
     PUT_OFF = "put_off"
-    HELD_BACK = "held_back"  # not asked: the model rests, or is being probed
+    HELD_BACK = "held_back"  # not asked: the model rests or is being probed, or others go first
     SPENT = "spent"  # nothing to do: held by another, ended, not due, or no pending report
     NO_POLICY = "no_policy"
 
@@ -48,11 +50,13 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     if policy is None:
         log.error("no policy version is active; reports stay pending. Run `manage.py load_policy`.")
         return Outcome.NO_POLICY
-    claimed = claim_more_urgent(than=report_id, policy=policy, lane=lane)
-    if claimed is not None:
-        _nudge_again(report_id, lane)  # passed over: to the end of the queue
+    if lane is Lane.LIVE:
+        claimed = _claim_arrival(report_id, policy)
+    elif live_lane_waits():
+        let_wait(report_id=report_id, policy=policy)
+        return Outcome.HELD_BACK
     else:
-        claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
+        claimed = claim_history(report_id=report_id, policy=policy)
     if claimed is None:
         return Outcome.SPENT
     try:
@@ -61,6 +65,14 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     except Exception:
         _put_off(claimed, WaitingReason.INTERNAL_ERROR)
         raise
+
+
+def _claim_arrival(report_id: int, policy: PolicyVersion) -> Claimed | None:
+    urgent = claim_more_urgent(than=report_id, policy=policy, lane=Lane.LIVE)
+    if urgent is None:
+        return claim_job(report_id=report_id, policy=policy, lane=Lane.LIVE)
+    _nudge_again(report_id, Lane.LIVE)  # passed over: to the end of the queue
+    return urgent
 
 
 def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:

@@ -88,14 +88,35 @@ def _entry(number: int, message: SubmittedMessage, author: str | None) -> dict[s
     }
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The reference that an answer must carry back, and the boundary around the evidence.
+
+    Neither may be guessed by whoever wrote the evidence.
+    """
+
+    ref: str
+    boundary: str
+
+
+def new_marks() -> Marks:
+    """Random ones, for one call."""
+    return Marks(ref=secrets.token_hex(8), boundary=secrets.token_hex(8))
+
+
 def build_prompt(
-    *, policy: PolicyVersion, evidence: Evidence, schema: Mapping[str, Any] | None = None
+    *,
+    policy: PolicyVersion,
+    evidence: Evidence,
+    schema: Mapping[str, Any] | None = None,
+    marks: Marks | None = None,
 ) -> Prompt:
-    """The prompt for one call; every call draws a new reference and a new boundary.
+    """The prompt for one call; every call draws new marks unless it is given its own.
 
     `schema` is written behind the evidence for a server that takes none beside the prompt.
     """
-    ref, boundary = secrets.token_hex(8), secrets.token_hex(8)
+    marks = marks or new_marks()
+    ref, boundary = marks.ref, marks.boundary
     shown = {
         "ref": ref,
         "item_type": evidence.item_type,

@@ -37,6 +37,7 @@ class AnswerRefusedError(Exception):
         """The model thought aloud before it answered: its thoughts need room."""
         self.prompt_tokens: int | None = None
         """How many tokens the server says that it read."""
+        self.completion_tokens: int | None = None
 
 
 class UnreadableReplyError(Exception):
@@ -128,14 +129,14 @@ def read_answer(body: bytes, expected: Expected) -> Answer:
     envelope = _read_envelope(body)
     message = envelope.choices[0].message
     thought = _thought(message)
+    usage = envelope.usage or _Usage()
     try:
         _check_envelope(envelope, expected)
         verdict = _read_verdict(_text(message.content, thinks=expected.thinks), expected)
     except AnswerRefusedError as error:
         error.thought = thought
-        error.prompt_tokens = envelope.usage.read() if envelope.usage else None
+        error.prompt_tokens, error.completion_tokens = usage.read(), usage.completion_tokens
         raise
-    usage = envelope.usage or _Usage()
     return Answer(
         verdict=verdict,
         served_model=envelope.model or "",
