@@ -65,5 +65,5 @@ def test_a_bar_is_drawn_on_a_terminal_and_never_into_the_output(
         said, _nothing = running.communicate(timeout=20)
         drawn = screen.read(1000).decode()
 
-    assert drawn == f"\r[{'#' * 30}] 100%  1 of 1\033[K\r\n"
+    assert drawn == f"\r[{'#' * 20}] 100%  1 of 1\033[K\r\n"
     assert [json.loads(line)["event"] for line in said.splitlines()] == ["plan", "done"]
