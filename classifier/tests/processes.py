@@ -13,6 +13,7 @@ from classifier.tests.situations import wait_until
 from dev import programs
 from dev.processes import Program
 from dev.pytest_services import services
+from reports.nudge import Lane
 from reports.tests.sending import database_url
 
 START_SECONDS = 60
@@ -28,8 +29,9 @@ def workers(
     pool: str = "threads",
     concurrency: int = 4,
     sweep_every: float | None = None,
+    lane: Lane = Lane.LIVE,
 ) -> Iterator[list[Path]]:
-    """Celery workers of the live lane, and a sweep where it has an interval; gives their logs.
+    """Celery workers of a lane, and a sweep where it has an interval; gives their logs.
 
     They are ready when the block begins and stopped when it ends.
     """
@@ -40,7 +42,7 @@ def workers(
         "SWEEP_INTERVAL_SECONDS": str(sweep_every or 5),
         "DATABASE_POOL_SIZE": str(concurrency) if pool == "threads" else "0",
     }
-    started = [_worker(number, pool, concurrency, env) for number in range(count)]
+    started = [_worker(number, lane, pool, concurrency, env) for number in range(count)]
     files = [logs / f"{program.name}.log" for program in started]
     if sweep_every is not None:
         started.append(programs.sweep(env=env))
@@ -65,8 +67,8 @@ def command(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
     )
 
 
-def _worker(number: int, pool: str, concurrency: int, env: dict[str, str]) -> Program:
-    options = ("-Q", "live", "-P", pool, "-c", str(concurrency), "-n", f"live-{number}@%h")
+def _worker(number: int, lane: Lane, pool: str, concurrency: int, env: dict[str, str]) -> Program:
+    options = ("-Q", lane, "-P", pool, "-c", str(concurrency), "-n", f"{lane}-{number}@%h")
     return Program(
         f"worker-{number}",
         (
