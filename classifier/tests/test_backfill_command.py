@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from classifier.management.commands.backfill import Command
 from classifier.models import Batch, PolicyVersion
-from classifier.tests.history import judged, write_all_jobs
+from classifier.tests.history import send_judged, write_all_jobs
 from classifier.tests.processes import command
 from classifier.tests.situations import other_connection, send_text, wait_until
 from reports.models import AuditEntry, Report
@@ -71,7 +71,7 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(
 def test_only_history_without_a_verdict_is_asked(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
     send_text(client_of_sender, "Still pending, so the live lane's.")
     decided_unread(client_of_sender, 1)
 
