@@ -4,13 +4,14 @@ import json
 import os
 import re
 import signal
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models.functions import Now
 
 from classifier.management.commands.batches import Command
@@ -24,6 +25,7 @@ from classifier.tests.batches import (
     make_batch,
 )
 from classifier.tests.processes import command
+from classifier.tests.situations import wait_until
 from reports.models import AuditEntry
 
 if TYPE_CHECKING:
@@ -173,6 +175,9 @@ def test_it_tells_each_change_until_the_end(policy: PolicyVersion) -> None:
 
     with command("batches", "watch", str(batch), "--every", "0.05", "--json") as watching:
         first = told(watching)
+        since = last_query_elsewhere()
+        # It has looked a few times more, at what has not changed.
+        wait_until(lambda: last_query_elsewhere() > since + timedelta(seconds=0.3))
         end_jobs(jobs[:1], ago=timedelta(0))
         second = told(watching)
         end_jobs(jobs[1:], ago=timedelta(0))
@@ -227,6 +232,17 @@ def test_on_a_terminal_it_draws_a_bar_with_the_pace_instead_of_lines(policy: Pol
     assert drawn.startswith(f"\r[{'#' * 10}{'-' * 10}]  50%  2 of 4  ")
     assert re.search(r"\d/min, ends \d\d:\d\d UTC\033\[K$", drawn)
     assert (watching.returncode, said) == (0, "")
+
+
+def last_query_elsewhere() -> datetime:
+    """When another connection last asked this database something."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT max(query_start) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        found: datetime = cursor.fetchone()[0]
+    return found
 
 
 def told(process: "subprocess.Popen[str]") -> dict[str, Any]:
