@@ -93,7 +93,7 @@ class Operation(Telling):
         }
         if options["since"] and options["until"] and options["since"] >= options["until"]:
             raise CommandError("--since must be before --until.", returncode=Exit.USAGE)
-        with ends_by_signal("Run the same command again for the rest."), _alone(self.name):
+        with ends_by_signal("Run the same command again for the rest."), alone(self.name):
             self.operate(narrowed, options)
 
     def operate(self, narrowed: dict[str, Any], options: dict[str, Any]) -> None:
@@ -186,7 +186,7 @@ def _moment(value: str) -> datetime:
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
+def alone(name: str) -> Iterator[None]:
     """Refuse to run beside a second one; the lock goes with the connection."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [f"command {name}"])

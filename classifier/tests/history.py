@@ -25,11 +25,13 @@ from reports.tests.sending import Client
 EVERYTHING = Selection()
 
 
-def send_judged(client: Client, count: int, *, policy: PolicyVersion) -> list[Report]:
-    """Reports that the version judged safe, about items of their own."""
+def send_judged(
+    client: Client, count: int, *, policy: PolicyVersion, **verdict: Any
+) -> list[Report]:
+    """Reports about items of their own, judged safe unless the verdict's fields say otherwise."""
     reports = [send_text(client) for _report in range(count)]
     for report in reports:
-        record(claim(report, policy))
+        record(claim(report, policy), **verdict)
         report.refresh_from_db()
     return reports
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,22 @@ def workers(
         _stop(running)
 
 
-def command(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
+def command(
+    *arguments: str, env: Mapping[str, str] | None = None, **options: Any
+) -> "subprocess.Popen[str]":
     """A management command in a process of its own, on the test's own database; texts are pipes."""
-    env = programs.environment(database_url=database_url(), redis_url=services().redis_url)
+    return python(programs.MANAGE, *arguments, env=env, **options)
+
+
+def python(
+    *arguments: str, env: Mapping[str, str] | None = None, **options: Any
+) -> "subprocess.Popen[str]":
+    """A Python program of the same kind."""
+    own = programs.environment(database_url=database_url(), redis_url=services().redis_url)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen(
-        [sys.executable, programs.MANAGE, *arguments],
-        env={**env, "ENVIRONMENT": "test"},
+        [sys.executable, *arguments],
+        env={**own, "ENVIRONMENT": "test", **(env or {})},
         text=True,
         **pipes,
     )
