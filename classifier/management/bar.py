@@ -21,7 +21,7 @@ class Bar:
         if not self.is_shown:
             return
         self._is_drawn = True
-        share = min(1.0, done / of) if of else 1.0
+        share = min(1.0, done / of) if of else 0.0
         blocks = int(share * WIDTH)
         text = f"[{'#' * blocks:-<{WIDTH}}] {int(share * 100):>3}%  {done:,} of {of:,}  {note}"
         # One column less: a full line wraps, and then the next one would stand below it.
