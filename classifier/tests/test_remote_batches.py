@@ -15,7 +15,7 @@ from classifier.batches import remote
 from classifier.batches.remote import RemoteBatch, RemoteFile
 from classifier.batches.words import RemoteStatus, read_status
 from classifier.provider import Fault, ProviderError, send
-from classifier.tests.loopback import running_server, send_whole
+from classifier.tests.loopback import Server, running_server, send_whole
 from dev.standin.client import Standin
 from dev.standin.server import running_standin
 
@@ -66,12 +66,12 @@ def refusal(call: Callable[[], object]) -> ProviderError:
 
 
 @contextmanager
-def answering(told: object, settings: Settings) -> Iterator[None]:
+def answering(told: object, settings: Settings) -> Iterator[Server]:
     """A server that says this to everything."""
     body = json.dumps(told).encode()
     with running_server(lambda handler, _request: send_whole(handler, body)) as server:
         settings.OPENAI_BASE_URL = server.base_url
-        yield
+        yield server
 
 
 # --- The way of one batch
@@ -184,6 +184,14 @@ def test_a_list_of_another_kind_comes_to_an_end(
 ) -> None:
     with answering(told, settings):
         assert [batch.id for batch in remote.each_batch(10)] == found
+
+
+def test_a_list_is_read_no_further_than_it_goes_or_is_wanted(settings: Settings) -> None:
+    with answering({"data": [{"id": "a"}, {"id": "b"}], "has_more": False}, settings) as server:
+        assert [batch.id for batch in remote.each_batch(10)] == ["a", "b"]
+        assert len(server.requests) == 1
+        # More came than was asked for.
+        assert [batch.id for batch in remote.each_batch(1)] == ["a"]
 
 
 def test_whether_there_are_batches_is_asked_of_the_list(standin: Standin) -> None:
