@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, unquote
 
 from dev.standin.answering import Answering
 from dev.standin.answers import Answer, error_answer, json_answer
+from dev.standin.batches.apart import Answerer
 from dev.standin.batches.batch import ENDPOINT, WINDOW, Batch
 from dev.standin.batches.faults import Faults, faulty, seconds_of
 from dev.standin.batches.files import Files, StoredFile
@@ -178,9 +179,8 @@ class BatchApi:
                 code, message = found
                 return error_answer(400, message, code=code)
         batch = Batch(file=file, metadata=body.get("metadata"), manners=manners)
-        work = Work(
-            batch, files=self.files, answer=self._model.answer_line, lines_out=self._lines_out
-        )
+        answerer = Answerer(self._model, size=file.size)
+        work = Work(batch, files=self.files, answerer=answerer, lines_out=self._lines_out)
         thread = threading.Thread(target=work.run, name=batch.id, daemon=True)
         shown = batch.shown()
         with self._lock:
