@@ -4,6 +4,8 @@ Outside development and tests nothing has a usable default that would be unsafe:
 a placeholder or DEBUG refuses to start with a sentence.
 """
 
+import os
+import tempfile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -272,6 +274,17 @@ if not 0 < MODEL_DEADLINE_SECONDS < LEASE_SECONDS < VISIBILITY_TIMEOUT_SECONDS:
 
 # Calls about one report at most; what would take more waits for a person.
 MAX_WINDOWS = env.int("MAX_WINDOWS", 64)
+
+# --- Batches of history ----------------------------------------------------------------------------
+
+# Use the provider's Batch API where it has one; off: batches go through calls.
+BATCH_API = env.bool("BATCH_API", True)
+# Where a batch's files lie while they go up or come down. They hold content: private, and short-lived.
+BATCH_DIRECTORY = Path(
+    env.str(
+        "BATCH_DIRECTORY", str(Path(tempfile.gettempdir()) / f"moderation-batches-{os.getuid()}")
+    )
+)
 
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 

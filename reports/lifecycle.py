@@ -63,7 +63,8 @@ def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
     Raises `Report.DoesNotExist` where one is missing.
     """
     items = Report.objects.filter(pk__in=report_ids).values("item_id")
-    list(Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id"))
+    locked = Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id")
+    list(locked.values_list("pk"))
     reports = Report.objects.filter(pk__in=report_ids).select_for_update(no_key=True)
     found = {report.pk: report for report in reports.order_by("id")}
     if missing := set(report_ids) - set(found):
@@ -170,6 +171,17 @@ def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, uph
         upheld_at=Now() if upheld else None
     )
     place_items({item_id}, decided=True)
+
+
+def reopen(reports: Collection[Report]) -> None:
+    """Send locked reports back to people, because a newer verdict found what none had found before.
+
+    Their rank is right already: it follows the verdict, whatever the status.
+    """
+    Report.objects.filter(pk__in=[report.pk for report in reports]).update(
+        status=Status.NEEDS_REVIEW
+    )
+    place_items({report.item_id for report in reports})
 
 
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:

@@ -9,6 +9,10 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from classifier.batches.by_calls import claim_history
+from classifier.batches.plan import plan_batch
+from classifier.batches.selection import Selection
+from classifier.batches.start import start_batch
+from classifier.batches.write_jobs import write_jobs
 from classifier.jobs import Claimed
 from classifier.models import Batch, Job, PolicyVersion
 from classifier.pipeline import Outcome, classify_report
@@ -18,12 +22,16 @@ from reports.models import Report
 from reports.nudge import Lane
 from reports.tests.sending import Client
 
+EVERYTHING = Selection()
 
-def send_judged(client: Client, count: int, *, policy: PolicyVersion) -> list[Report]:
-    """Reports that the version judged safe, about items of their own."""
+
+def send_judged(
+    client: Client, count: int, *, policy: PolicyVersion, **verdict: Any
+) -> list[Report]:
+    """Reports about items of their own, judged safe unless the verdict's fields say otherwise."""
     reports = [send_text(client) for _report in range(count)]
     for report in reports:
-        record(claim(report, policy))
+        record(claim(report, policy), **verdict)
         report.refresh_from_db()
     return reports
 
@@ -49,6 +57,28 @@ def resolve(report: Report) -> None:
         lifecycle.apply_decision(
             item_id=locked.item_id, reports=[locked], reopen=False, upheld=False
         )
+
+
+def start(policy: PolicyVersion, selection: Selection = EVERYTHING, **further: Any) -> Batch:
+    """A batch started, its jobs not written yet."""
+    purpose = further.pop("purpose", Batch.Purpose.POLICY_MIGRATION)
+    return start_batch(
+        purpose=purpose,
+        policy=policy,
+        selection=selection,
+        plan=plan_batch(purpose=purpose, policy=policy, selection=selection),
+        actor_name="a test",
+        **further,
+    )
+
+
+def write_all_jobs(
+    batch: Batch, *, through: Job.Through = Job.Through.CALLS, piece: int = 3
+) -> None:
+    """Its jobs, in small pieces."""
+    while not write_jobs(batch_id=batch.pk, through=through, piece=piece):
+        pass
+    batch.refresh_from_db()
 
 
 def make_batch(policy: PolicyVersion, reports: Sequence[Report], **fields: Any) -> Batch:

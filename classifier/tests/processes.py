@@ -1,12 +1,13 @@
-"""Real worker and sweep processes on the test's own database and broker."""
+"""Real processes of workers, sweep and commands on the test's own database and broker."""
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from classifier.tests.situations import wait_until
 from dev import programs
@@ -52,6 +53,33 @@ def workers(
         yield files
     finally:
         _stop(running)
+
+
+@contextmanager
+def command(*arguments: str, **options: Any) -> "Iterator[subprocess.Popen[str]]":
+    """A management command in a process of its own, on the test's own database; texts are pipes.
+
+    It is killed where a test fails before its end.
+    """
+    with python(programs.MANAGE, *arguments, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def python(
+    *arguments: str, env: Mapping[str, str] | None = None, **options: Any
+) -> "subprocess.Popen[str]":
+    """A Python program of the same kind."""
+    own = programs.environment(database_url=database_url(), redis_url=services().redis_url)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        env={**own, "ENVIRONMENT": "test", **(env or {})},
+        text=True,
+        **pipes,
+    )
 
 
 def _worker(number: int, lane: Lane, pool: str, concurrency: int, env: dict[str, str]) -> Program:

@@ -37,7 +37,9 @@ def arrive(*, age_seconds: float) -> Report:
 
 def give_job(report: Report, change: str) -> None:
     """The report's job, with columns as the SQL says."""
-    Job.objects.create(report=report, policy_version=PolicyVersion.objects.get())
+    Job.objects.create(
+        report=report, policy_version=PolicyVersion.objects.get(state=PolicyVersion.State.ACTIVE)
+    )
     with connection.cursor() as cursor:
         cursor.execute(f"UPDATE classifier_job SET {change} WHERE report_id = %s", [report.pk])  # noqa: S608
 
