@@ -21,6 +21,7 @@ from classifier.asking import Asked, Call
 from classifier.batches.lines import marks_of
 from classifier.batches.tally import add_tokens
 from classifier.batches.told import Told, each_told
+from classifier.disagreements import note_refusal
 from classifier.jobs import RAISES_FLOOR, Claimed
 from classifier.models import (
     BatchLine,
@@ -224,7 +225,7 @@ def _refuse(line: BatchLine, outcome: str, reason: WaitingReason) -> None:
     """What a filter or the model would not judge is a person's: never asked again."""
     with transaction.atomic():
         report = lifecycle.lock(line.job.report_id)
-        lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+        note_refusal(report=report, rule=reason)
         BatchLine.objects.filter(pk=line.pk).update(outcome=outcome, reason=reason)
         Job.objects.filter(pk=line.job_id, done=False, parked=False).update(
             parked=True, reason=reason, ended_at=Now(), lease_until=None
