@@ -1,7 +1,7 @@
 """A slice of a batch for the provider: its lines are chosen, then its file is written."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import IO
@@ -103,6 +103,7 @@ def write_file(
     policy: PolicyVersion,
     model: ProviderModel,
     most_bytes: int = MOST_BYTES,
+    between: Callable[[], object] = lambda: None,
 ) -> None:
     """Write the file of its lines, piece by piece; what one line cannot ask goes through calls.
 
@@ -116,6 +117,7 @@ def write_file(
         for piece in _pieces(provider_batch):
             if not _write_piece(piece, file, written, asked_by=(policy, model), most=most_bytes):
                 break
+            between()
     _close_file(provider_batch, written)
     if not written.lines:
         files.remove(provider_batch, files.INPUT)

@@ -11,22 +11,19 @@ from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import Case, F, Value, When
-from django.db.models.functions import Least, Now
+from django.db import transaction
 
 from classifier import rules
 from classifier.answer_rows import answer_row
 from classifier.asking import Asked, Call
 from classifier.batches.lines import marks_of
+from classifier.batches.lost import Lost, lose, refuse
 from classifier.batches.tally import add_tokens
 from classifier.batches.told import Told, each_told
-from classifier.disagreements import note_refusal
 from classifier.jobs import RAISES_FLOOR, Claimed
 from classifier.models import (
     BatchLine,
     Classification,
-    Job,
     PolicyVersion,
     ProviderBatch,
     ProviderModel,
@@ -38,7 +35,6 @@ from classifier.questions import expected, quotable
 from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_document
 from classifier.recording import Recorded, record_rows
 from classifier.windows import Piece, Window
-from reports import lifecycle
 from reports.failpoints import Point, hit
 from reports.models import Content, ContentUnreadableError, Report, Severity
 
@@ -54,10 +50,6 @@ class Counted:
     recorded: int = 0
     unknown: int = 0
     broken: int = 0
-
-
-Lost = tuple[BatchLine, str, WaitingReason]
-"""A line without a verdict, its outcome and why."""
 
 
 @dataclass
@@ -136,7 +128,7 @@ def _record_slice(
         )
     for each in found.lost:
         if each[2] in RAISES_FLOOR:
-            _refuse(*each)
+            refuse(*each)
     counted.recorded += len(recorded)
 
 
@@ -219,52 +211,3 @@ def _note(found: _Slice, recorded: Sequence[Recorded]) -> None:
         ]
         if chosen:
             BatchLine.objects.filter(pk__in=chosen).update(outcome=outcome)
-
-
-def _refuse(line: BatchLine, outcome: str, reason: WaitingReason) -> None:
-    """What a filter or the model would not judge is a person's: never asked again."""
-    with transaction.atomic():
-        report = lifecycle.lock(line.job.report_id)
-        note_refusal(report=report, rule=reason)
-        BatchLine.objects.filter(pk=line.pk).update(outcome=outcome, reason=reason)
-        Job.objects.filter(pk=line.job_id, done=False, parked=False).update(
-            parked=True, reason=reason, ended_at=Now(), lease_until=None
-        )
-
-
-def lose(lost: Sequence[Lost]) -> None:
-    """Lines without a verdict, and what becomes of their jobs; inside the caller's transaction.
-
-    What is too long for one line goes through calls, and so does what has stood in as many files as
-    it may. The rest is sent again.
-    """
-    if not lost:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE classifier_batchline AS line SET outcome = lost.outcome, reason = lost.reason"
-            " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS lost (custom_id, outcome, reason)"
-            " WHERE line.custom_id = lost.custom_id",
-            [
-                [line.custom_id for line, _outcome, _reason in lost],
-                [str(outcome) for _line, outcome, _reason in lost],
-                [str(reason) for _line, _outcome, reason in lost],
-            ],
-        )
-    for reason in sorted({reason for _line, _outcome, reason in lost}):
-        too_long = reason == WaitingReason.TOO_LONG
-        Job.objects.filter(
-            pk__in=[line.job_id for line, _outcome, each in lost if each == reason],
-            done=False,
-            parked=False,
-        ).update(
-            reason=reason,
-            submissions=Least(F("submissions") + 1, Job.MAX_SUBMISSIONS),
-            through=Value(Job.Through.CALLS) if too_long else _UNTIL_IT_HAD_ITS_CHANCES,
-        )
-
-
-_UNTIL_IT_HAD_ITS_CHANCES = Case(
-    When(submissions__gte=Job.MAX_SUBMISSIONS - 1, then=Value(Job.Through.CALLS)),
-    default=F("through"),
-)

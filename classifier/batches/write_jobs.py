@@ -17,7 +17,7 @@ def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bo
     """
     with transaction.atomic():
         batch = (
-            Batch.objects.select_for_update(no_key=True)
+            Batch.objects.select_for_update(no_key=True, of=("self",))
             .select_related("policy_version")
             .get(pk=batch_id)
         )
