@@ -245,9 +245,9 @@ RULES = (
     SELECT verdict.report_id FROM classifier_classification AS verdict
     LEFT JOIN classifier_job AS job ON job.report_id = verdict.report_id
         AND job.policy_version_id = verdict.policy_version_id
-    WHERE NOT job.done OR verdict.carried_from_id IS NULL AND (
-        job.id IS NULL
-        OR job.claims = 0 AND NOT EXISTS (SELECT FROM classifier_batchline WHERE job_id = job.id))""",
+    WHERE job.id IS NULL OR NOT job.done
+        OR job.claims = 0 AND verdict.carried_from_id IS NULL
+            AND NOT EXISTS (SELECT FROM classifier_batchline WHERE job_id = job.id)""",
     ),
     Rule(
         "V7",

@@ -191,8 +191,7 @@ HARMS = {
     ),
     "still to be asked though carried over": Harm(
         "V7",
-        "INSERT INTO classifier_job (report_id, policy_version_id, lane, attempts, claims, faults,"
-        " reason, parked, done) VALUES (:carried, 2, 'live', 0, 0, 0, '', false, false)",
+        "UPDATE classifier_job SET done = false WHERE report_id = :carried AND batch_id IS NOT NULL",
         "carried",
     ),
     "content changed": Harm(

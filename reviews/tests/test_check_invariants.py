@@ -22,7 +22,7 @@ from classifier.models import (
     ProviderBatch,
     WaitingReason,
 )
-from classifier.recording import supersede
+from classifier.recording import record_rows
 from classifier.tests.histories import ask_again, make_batch
 from classifier.tests.situations import (
     claim,
@@ -114,12 +114,13 @@ def ask_history_again(
     remote = ProviderBatch.objects.create(batch=batch, state="recorded", remote_id="b-1", lines=1)
     BatchLine.objects.create(provider_batch=remote, job=job, outcome="recorded")
     Job.objects.filter(pk=job.pk).update(claims=0, through="provider_batch")
-    Batch.objects.update(state="done", ended_at=Now())
-    supersede([life["carried"].pk])
+    job = Job.objects.create(
+        report=life["carried"], policy_version=batch.policy_version, lane="batch", batch=batch
+    )
     carried = Classification.objects.get(report=life["carried"])
     carried.carried_from_id, carried.policy_version_id = carried.pk, batch.policy_version_id
-    carried.pk, carried.superseded = None, False
-    carried.save(force_insert=True)
+    record_rows({job.pk: carried}, batch_id=batch.pk)
+    Batch.objects.update(state="done", ended_at=Now())
 
 
 def test_after_a_mixed_life_all_hold(life: dict[str, Report]) -> None:
