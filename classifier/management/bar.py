@@ -5,21 +5,23 @@ import sys
 from types import TracebackType
 from typing import Self
 
-WIDTH = 30
+WIDTH = 20
 
 
 class Bar:
     """Drawn on the error output, so that what is piped on stays clean. Used as a context."""
 
     def __enter__(self) -> Self:
-        self._shown = sys.stderr.isatty()
+        self.is_shown = sys.stderr.isatty()
+        self._is_drawn = False
         return self
 
     def draw(self, done: int, of: int, note: str = "") -> None:
         """Say that `done` of `of` are finished; `note` comes behind it."""
-        if not self._shown:
+        if not self.is_shown:
             return
-        share = min(1.0, done / of) if of else 1.0
+        self._is_drawn = True
+        share = min(1.0, done / of) if of else 0.0
         blocks = int(share * WIDTH)
         text = f"[{'#' * blocks:-<{WIDTH}}] {int(share * 100):>3}%  {done:,} of {of:,}  {note}"
         # One column less: a full line wraps, and then the next one would stand below it.
@@ -33,5 +35,5 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._shown:
+        if self._is_drawn:
             sys.stderr.write("\n")

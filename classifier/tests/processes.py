@@ -55,11 +55,17 @@ def workers(
         _stop(running)
 
 
-def command(
-    *arguments: str, env: Mapping[str, str] | None = None, **options: Any
-) -> "subprocess.Popen[str]":
-    """A management command in a process of its own, on the test's own database; texts are pipes."""
-    return python(programs.MANAGE, *arguments, env=env, **options)
+@contextmanager
+def command(*arguments: str, **options: Any) -> "Iterator[subprocess.Popen[str]]":
+    """A management command in a process of its own, on the test's own database; texts are pipes.
+
+    It is killed where a test fails before its end.
+    """
+    with python(programs.MANAGE, *arguments, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def python(

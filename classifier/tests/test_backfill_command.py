@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from classifier.management.commands.backfill import Command
 from classifier.models import Batch, PolicyVersion
 from classifier.tests.history import send_judged, write_all_jobs
-from classifier.tests.processes import command
+from classifier.tests.processes import START_SECONDS, command
 from classifier.tests.situations import other_connection, send_text, wait_until
 from reports.models import AuditEntry, Report
 from reports.tests.outcomes import resolve
@@ -162,10 +162,10 @@ def test_interrupted_before_its_end_it_has_started_nothing_and_the_next_one_star
 
     with other_connection() as other:
         other.execute("SELECT pg_advisory_xact_lock(hashtext('policy_versions'))")
-        running = command("backfill", "--execute")
-        wait_until(_somebody_waits_for_the_line_of_versions)
-        running.send_signal(signal.SIGINT)
-        _said, errors = running.communicate(timeout=20)
+        with command("backfill", "--execute") as running:
+            wait_until(_somebody_waits_for_the_line_of_versions, seconds=START_SECONDS)
+            running.send_signal(signal.SIGINT)
+            _said, errors = running.communicate(timeout=START_SECONDS)
 
     assert (running.returncode, Batch.objects.count()) == (130, 0)
     assert errors == "CommandError: Interrupted. Run the same command again for the rest.\n"

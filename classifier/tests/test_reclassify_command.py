@@ -13,10 +13,11 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from classifier.models import Batch, Job, PolicyVersion, ProviderModel
+from classifier.models import Batch, PolicyVersion, ProviderModel
 from classifier.tests.history import load_next, send_judged, start, write_all_jobs
-from classifier.tests.situations import know_model, load_version
+from classifier.tests.situations import know_model, load_version, send_text
 from reports.models import Report
+from reports.tests.outcomes import judge
 from reports.tests.sending import Client
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +118,8 @@ def test_a_roll_back_needs_no_call(history: History, policy: PolicyVersion) -> N
 
 @pytest.mark.usefixtures("history")
 def test_it_narrows_by_category_too(client_of_sender: Client, policy: PolicyVersion) -> None:
-    send_judged(client_of_sender, 2, policy=policy, category="spam")
+    for _report in range(2):
+        judge(send_text(client_of_sender), policy, safe=False, category="spam")
 
     assert planned("--where", "category=spam")["reports"] == 2
     assert planned("--where", "category=none")["reports"] == 3
@@ -155,7 +157,7 @@ def test_limits_are_of_the_batch() -> None:
 def test_a_retry_is_of_what_the_batch_could_not_get_judged(history: History) -> None:
     first = start(history.newer)
     write_all_jobs(first)
-    Job.objects.filter(report=history.reports[0]).update(
+    first.jobs.filter(report=history.reports[0]).update(
         parked=True, reason="provider_unavailable", ended_at=timezone.now()
     )
     end(first)
@@ -201,7 +203,7 @@ def test_a_retry_of_a_batch_at_work_or_of_another_version_exits_with_3(history: 
     with pytest.raises(CommandError, match="has not ended: planning") as at_work:
         reclassify("--retry", str(batch))
     end(batch)
-    load_next()
+    load_next("Judge anew once more.")
     with pytest.raises(CommandError, match="asked under policy version 2, but 3 is active") as old:
         reclassify("--retry", str(batch))
 

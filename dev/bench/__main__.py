@@ -16,6 +16,7 @@ import sys
 from dev.bench.intake import bench_intake
 from dev.bench.planning import bench_planning
 from dev.bench.prepared import say
+from dev.bench.recording import bench_recording
 from dev.bench.sweep import bench_sweep
 from dev.errors import DevError
 from dev.processes import Interrupted, Interruption
@@ -33,6 +34,7 @@ def main() -> int:
     for name, rows, bench in (
         ("sweep", 1_000_000, bench_sweep),
         ("planning", 1_000_000, bench_planning),
+        ("recording", 50_000, bench_recording),
     ):
         command = commands.add_parser(name)
         command.add_argument("--rows", type=int, default=rows)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from typing import TYPE_CHECKING, Any
 
 from dev.bench.history import activate_next_version, write_history
+from dev.bench.memory import Watched
 from dev.bench.prepared import say
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ def bench_planning(
     batch = start_batch(
         purpose=purpose, policy=policy, selection=selection, plan=plan, actor_name="bench"
     )
-    memory: list[int] = []
+    memory = Watched()
     began = time.perf_counter()
     while not write_jobs(batch_id=batch.pk, through=Job.Through.PROVIDER_BATCH):
-        memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        memory.look()
         interruption.check()
     seconds = time.perf_counter() - began
     written = Job.objects.filter(batch=batch).count()
-    memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    memory.look()
     return {
         "rows": written,
         "plan_seconds": round(planned, 1),
         "seconds": round(seconds, 1),
         "rows_a_second": round(written / seconds),
-        "peak_mb_after_a_fifth": round(memory[len(memory) // 5] / 1024, 1),
-        "peak_mb_at_the_end": round(memory[-1] / 1024, 1),
+        "peak_mb_after_a_fifth": memory.after_a_fifth,
+        "peak_mb_at_the_end": memory.at_the_end,
     }
