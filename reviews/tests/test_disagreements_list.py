@@ -126,6 +126,22 @@ def test_pages_follow_a_key_and_show_each_once_in_the_order_of_reopening(
     assert pages == 2
 
 
+def test_no_list_calls_it_safe_under_the_version_that_disagrees(
+    browser: Browser, client_of_sender: Client, batch: Batch
+) -> None:
+    report = safe_report(client_of_sender, "disputed")
+    ask_again(report, batch, category="hate")
+    admin = Browser()
+    admin.force_login(User.objects.create_superuser("admin"))
+
+    for address in ("/review/safe/", f"/review/items/{report.item_id}/"):
+        html = page(browser, address)
+        assert "An older policy version judged it safe; version 2 does not." in html
+        assert "safe with confidence" not in html
+    shown = page(admin, "/admin/reports/judgedsafereport/")
+    assert '2 <strong class="overdue">finds a violation</strong>' in shown
+
+
 def test_the_item_s_page_says_what_was_found_and_that_it_came_back_for_it(
     browser: Browser, client_of_sender: Client, batch: Batch
 ) -> None:
