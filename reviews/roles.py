@@ -28,6 +28,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.change_apikey",
         "reports.view_trustedflagger",
         "classifier.view_policyversion",
+        "classifier.change_policyversion",
         "classifier.view_providermodel",
         "classifier.change_providermodel",
     ),
