@@ -26,7 +26,8 @@ class CategoryForm(forms.Form):
     name = forms.CharField(label=_("name"), widget=forms.TextInput(attrs={"dir": "auto"}))
     severity = forms.ChoiceField(
         label=_("severity"),
-        choices=[(each.name.lower(), each.label) for each in reversed(Severity)],
+        # Blank first: a form that nobody filled in must look untouched.
+        choices=[("", "—"), *((each.name.lower(), each.label) for each in reversed(Severity))],
     )
     safe = forms.BooleanField(label=_("no violation: may pass as safe"), required=False)
     guidance = forms.CharField(label=_("guidance"), required=False, widget=_foreign(rows=3))

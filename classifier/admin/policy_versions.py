@@ -20,14 +20,14 @@ from reports.foreign_text import show_controls
 class PolicyVersionAdmin(EvidenceAdmin):
     """Django's own form changes none: a draft has a page for that, the others never change."""
 
-    list_display = ("number", "state", "its_title", "model", "safe_threshold", "activated_at")
+    list_display = ("number", "state", "its_title", "its_model", "safe_threshold", "activated_at")
     list_filter = ("state",)
     ordering = ("-number",)
     fields = (
         "number",
         "state",
         "its_title",
-        "model",
+        "its_model",
         "safe_threshold",
         "its_prompt",
         "its_categories",
@@ -74,6 +74,10 @@ class PolicyVersionAdmin(EvidenceAdmin):
     @admin.display(description=_("title"), ordering="title")
     def its_title(self, version: PolicyVersion) -> SafeString:
         return format_html('<bdi dir="auto">{}</bdi>', show_controls(version.title))
+
+    @admin.display(description=_("model"), ordering="model")
+    def its_model(self, version: PolicyVersion) -> SafeString:
+        return format_html('<bdi dir="ltr">{}</bdi>', show_controls(version.model))
 
     @admin.display(description=_("prompt"))
     def its_prompt(self, version: PolicyVersion) -> SafeString:
