@@ -16,6 +16,10 @@ def _foreign(**attributes: Any) -> forms.Textarea:
     return forms.Textarea(attrs={"class": "vLargeTextField", "dir": "auto", **attributes})
 
 
+def _line(**attributes: Any) -> forms.TextInput:
+    return forms.TextInput(attrs={"class": "vTextField", **attributes})
+
+
 class CategoryForm(forms.Form):
     id = forms.RegexField(
         CATEGORY_ID,
@@ -49,12 +53,8 @@ class DraftForm(forms.Form):
     """A draft's content but its categories. `seen` is the content that the form was filled from."""
 
     seen = forms.CharField(widget=forms.HiddenInput)
-    title = forms.CharField(
-        label=_("title"), max_length=200, widget=forms.TextInput(attrs={"dir": "auto"})
-    )
-    model = forms.CharField(
-        label=_("model"), max_length=200, widget=forms.TextInput(attrs={"dir": "ltr"})
-    )
+    title = forms.CharField(label=_("title"), max_length=200, widget=_line(dir="auto"))
+    model = forms.CharField(label=_("model"), max_length=200, widget=_line(dir="ltr"))
     safe_threshold = forms.FloatField(
         label=_("threshold for safe"),
         min_value=0,
