@@ -21,6 +21,7 @@ from classifier.jobs import (
 )
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import find_out
+from classifier.prompt import free_texts
 from classifier.questions import PolicyTooLongError, UnknownLimitError
 from classifier.reader import FORMLESS, AnswerRefusedError, UnreadableReplyError
 from classifier.recording import Recorded, record_answer
@@ -143,18 +144,12 @@ def _nudge_again(report_id: int, lane: Lane) -> None:
 def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
     report = Report.objects.select_related("content").get(pk=claimed.report_id)
     asked, claimed = ask_report(claimed=claimed, report=report, model=model)
-    submission = report.content.submission()
     judgement = rules.judge(
         verdict=asked.verdict,
         policy=claimed.policy,
         floor=Severity(report.floor),
-        # All free text that the model was shown: whoever wrote it may have meant the model.
         summaries=[call.answer.verdict.summary for call in asked.calls],
-        texts=[
-            *(message.text for message in submission.messages),
-            submission.comment or "",
-            submission.item.type,
-        ],
+        texts=free_texts(report.content.submission()),
     )
     recorded = record_answer(claimed=claimed, asked=asked, judgement=judgement)
     hit(Point.RECORD_AFTER_COMMIT)

@@ -77,6 +77,12 @@ def evidence_of(submission: Submission, *, language: str) -> Evidence:
     )
 
 
+def free_texts(submission: Submission) -> list[str]:
+    """All free text that the model is shown: whoever wrote it may have meant the model."""
+    texts = [message.text for message in submission.messages]
+    return [*texts, submission.comment or "", submission.item.type]
+
+
 def _entry(number: int, message: SubmittedMessage, author: str | None) -> dict[str, Any]:
     """Without what is not there: in a long conversation each word of the frame counts."""
     return {

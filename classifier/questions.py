@@ -130,6 +130,10 @@ class Question:
         by_count += at_least(texts, counting) + FRAME_TOKENS * len(window.pieces)
         return max(by_words, by_count)
 
+    def count_unchanging(self, text: str) -> int:
+        """As `count`, of a text that is the same for many reports."""
+        return _count_of(text, *_key(self.counting))
+
     def _fixed_tokens(self) -> int:
         """What every call takes beside its messages; the schema counts wherever it stands."""
         empty = build_prompt(
@@ -137,8 +141,9 @@ class Question:
             evidence=self.shown([], "100 of 100"),
             schema=self.schema,
         )
-        unchanging = _count_of(empty.system, *_key(self.counting))
-        return unchanging + count(empty.user, self.counting) + TEMPLATE_TOKENS
+        return (
+            self.count_unchanging(empty.system) + count(empty.user, self.counting) + TEMPLATE_TOKENS
+        )
 
 
 def expected(

@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from classifier.jobs import MAY_BE_ASKED, NUDGE_LOST_SECONDS, READY, REFUSED, Claimed, claim_by
 from classifier.models import Job, PolicyVersion
 
-# The states of `Batch.objects.at_work()`.
-_AT_WORK = "batch.state IN ('planning', 'running')"
+# As `Batch.objects.at_work()`.
+_AT_WORK = "batch.state = 'running'"
 
 
 def choose_history(*, policy: PolicyVersion, at_most: int, nudged_too: bool) -> list[int]:

@@ -8,7 +8,7 @@ from classifier.batches.selection import Selection
 from classifier.batches.start import BatchNotStartedError, SameBatchRunsError
 from classifier.batches.write_jobs import write_jobs
 from classifier.models import Batch, Job, PolicyVersion
-from classifier.tests.history import EVERYTHING, judged, next_version, start, write_all_jobs
+from classifier.tests.history import EVERYTHING, load_next, send_judged, start, write_all_jobs
 from classifier.tests.situations import send_text
 from reports.tests.sending import Client
 
@@ -20,9 +20,9 @@ Purpose = Batch.Purpose
 def test_a_plan_counts_history_and_leaves_pending_reports_to_the_live_lane(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 3)
+    send_judged(client_of_sender, 3, policy=policy)
     send_text(client_of_sender, "Nobody has judged this one yet.")
-    newer = next_version()
+    newer = load_next()
 
     plan = plan_batch(purpose=Purpose.POLICY_MIGRATION, policy=newer, selection=EVERYTHING)
 
@@ -39,7 +39,7 @@ def test_a_plan_counts_history_and_leaves_pending_reports_to_the_live_lane(
 def test_under_the_version_that_judged_them_there_is_nothing_to_ask(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
 
     with pytest.raises(BatchNotStartedError, match="nothing to ask"):
         start(policy)
@@ -48,8 +48,8 @@ def test_under_the_version_that_judged_them_there_is_nothing_to_ask(
 def test_every_selected_report_has_one_job_whatever_the_size_of_the_pieces(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    reports = judged(client_of_sender, policy, 8)
-    batch = start(next_version())
+    reports = send_judged(client_of_sender, 8, policy=policy)
+    batch = start(load_next())
 
     write_all_jobs(batch, piece=3)
 
@@ -62,8 +62,8 @@ def test_every_selected_report_has_one_job_whatever_the_size_of_the_pieces(
 def test_a_piece_whose_transaction_failed_is_written_by_whoever_plans_on(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 5)
-    batch = start(next_version())
+    send_judged(client_of_sender, 5, policy=policy)
+    batch = start(load_next())
     write_jobs(batch_id=batch.pk, through=Job.Through.CALLS, piece=2)
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
         write_jobs(batch_id=batch.pk, through=Job.Through.CALLS, piece=2)
@@ -75,8 +75,8 @@ def test_a_piece_whose_transaction_failed_is_written_by_whoever_plans_on(
 
 
 def test_a_limit_takes_the_oldest(client_of_sender: Client, policy: PolicyVersion) -> None:
-    reports = judged(client_of_sender, policy, 5)
-    batch = start(next_version(), Selection(limit=3))
+    reports = send_judged(client_of_sender, 5, policy=policy)
+    batch = start(load_next(), Selection(limit=3))
 
     write_all_jobs(batch, piece=2)
 
@@ -87,9 +87,9 @@ def test_a_limit_takes_the_oldest(client_of_sender: Client, policy: PolicyVersio
 def test_what_arrives_after_the_start_is_not_of_the_batch(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 2)
-    batch = start(next_version())
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
+    batch = start(load_next())
+    send_judged(client_of_sender, 2, policy=policy)
 
     write_all_jobs(batch)
 
@@ -99,8 +99,8 @@ def test_what_arrives_after_the_start_is_not_of_the_batch(
 def test_the_same_batch_is_not_started_twice(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 2)
-    newer = next_version()
+    send_judged(client_of_sender, 2, policy=policy)
+    newer = load_next()
     first = start(newer)
 
     with pytest.raises(SameBatchRunsError) as refused:
@@ -113,8 +113,8 @@ def test_the_same_batch_is_not_started_twice(
 def test_jobs_of_a_running_batch_are_nobody_elses(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 4)
-    newer = next_version()
+    send_judged(client_of_sender, 4, policy=policy)
+    newer = load_next()
     first = start(newer, Selection(limit=3))
     write_all_jobs(first)
 
@@ -127,8 +127,8 @@ def test_jobs_of_a_running_batch_are_nobody_elses(
 def test_history_is_asked_under_the_active_version_only(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    judged(client_of_sender, policy, 1)
-    newer = next_version()
+    send_judged(client_of_sender, 1, policy=policy)
+    newer = load_next()
     PolicyVersion.objects.filter(pk=newer.pk).update(state="retired")
 
     with pytest.raises(BatchNotStartedError, match="is retired"):
@@ -138,13 +138,13 @@ def test_history_is_asked_under_the_active_version_only(
 def test_what_a_model_refused_is_counted_apart_and_gets_no_job(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    refused, _other = judged(client_of_sender, policy, 2)
+    refused, _other = send_judged(client_of_sender, 2, policy=policy)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE reports_report SET floor_rules = '[\"model_refused\"]' WHERE id = %s",
             [refused.pk],
         )
-    batch = start(next_version())
+    batch = start(load_next())
     write_all_jobs(batch)
 
     plan = plan_batch(purpose=Purpose.NIGHTLY, policy=batch.policy_version, selection=EVERYTHING)
@@ -154,7 +154,7 @@ def test_what_a_model_refused_is_counted_apart_and_gets_no_job(
 
 
 def test_a_limited_cost_needs_a_price(client_of_sender: Client, policy: PolicyVersion) -> None:
-    judged(client_of_sender, policy, 1)
+    send_judged(client_of_sender, 1, policy=policy)
 
     with pytest.raises(BatchNotStartedError, match="record_price"):
-        start(next_version(), max_cost=5)
+        start(load_next(), max_cost=5)

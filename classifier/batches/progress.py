@@ -1,0 +1,235 @@
+"""How far a batch is: one number, and all that stands behind it. Reads only.
+
+A million jobs are counted in two indexes: `job_to_do_of_batch` holds what is open,
+`job_ended_of_batch` the rest.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+
+from classifier.models import (
+    Batch,
+    BatchFlow,
+    Disagreement,
+    Job,
+    ProviderBatch,
+    ProviderModel,
+    WaitingReason,
+)
+from reports.counting import COUNTED_AT_MOST
+
+# Long enough to smooth what is recorded slice by slice.
+RATE_OVER = timedelta(minutes=10)
+EXAMPLES = 20
+A_MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class AtProvider:
+    """The batches at the provider that stand in one state."""
+
+    batches: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All that is known of a batch at one moment. Counts are of reports unless they say otherwise."""
+
+    batch: Batch
+    wanted: int
+    carried: int
+    done: int
+    """Jobs that ended with an answer, one that came second included."""
+    parked: dict[WaitingReason, int]
+    """Jobs that ended without one; the most frequent reason first."""
+    open: dict[Job.Through, int]
+    """Jobs still to be asked, by how they are asked."""
+    unplanned: int
+    """Reports whose jobs are not written yet."""
+    at_provider: int
+    """Lines that the provider has, or is about to get, and has not answered."""
+    per_minute: float
+    """Jobs that ended a minute, of late; of a batch that ended, over its whole life."""
+    estimated_end: datetime | None
+    """None where nothing is left, and where nothing moves."""
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Decimal | None
+    """Of the tokens used, by the recorded price; None without one."""
+    flows: list[BatchFlow]
+    """Reports by category before and after; the largest first."""
+    disagreements: dict[Disagreement.State, int]
+    """Exact up to `COUNTED_AT_MOST`, that bound plus one beyond it."""
+    provider_batches: dict[ProviderBatch.State, AtProvider]
+    slowest: list[ProviderBatch]
+    """Those out at the provider, the one that has been there longest first; at most `EXAMPLES`."""
+    failed: list[ProviderBatch]
+    """Those that an error is known of, the newest first; at most `EXAMPLES`."""
+    failures: list[Job]
+    """The jobs that were parked last, with their reports; at most `EXAMPLES`."""
+
+    @property
+    def parked_in_all(self) -> int:
+        return sum(self.parked.values())
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.parked_in_all
+
+    @property
+    def left(self) -> int:
+        """What is still to be asked, planned or not."""
+        return sum(self.open.values()) + self.unplanned
+
+    @property
+    def percent(self) -> float:
+        """How much of it has ended, to a tenth, rounded down: 100 only when nothing is left."""
+        return self.ended * 1000 // (self.ended + self.left) / 10 if self.left else 100.0
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Reports by the category that they have now; the most frequent first."""
+        counted: Counter[str] = Counter()
+        for flow in self.flows:
+            counted[flow.after] += flow.reports
+        return dict(counted.most_common())
+
+
+def read_progress(batch: Batch) -> Progress:
+    """How far the batch is, by some ten queries that may differ by what ended between them.
+
+    The row is taken as it is; who watches reads it again first.
+    """
+    now = timezone.now()
+    done, parked, lately = _ended(batch)
+    ended = done + sum(parked.values())
+    still = _to_do(batch)
+    unplanned = 0
+    if batch.state == Batch.State.PLANNING:
+        unplanned = max(batch.wanted - ended - sum(still.values()), 0)
+    left = sum(still.values()) + unplanned
+    per_minute = _rate(batch, now=now, ended=ended, lately=lately)
+    moves = left and per_minute and batch.ended_at is None
+    states = _at_provider(batch)
+    return Progress(
+        batch=batch,
+        wanted=batch.wanted,
+        carried=batch.carried,
+        done=done,
+        parked=parked,
+        open=still,
+        unplanned=unplanned,
+        at_provider=batch.provider_batches.out().aggregate(n=Coalesce(Sum("lines"), 0))["n"],
+        per_minute=per_minute,
+        estimated_end=now + timedelta(minutes=left / per_minute) if moves else None,
+        prompt_tokens=batch.prompt_tokens,
+        completion_tokens=batch.completion_tokens,
+        cost=_cost(batch, ended=ended, states=states),
+        flows=list(batch.flows.order_by("-reports", "before", "after")),
+        disagreements=_disagreements(batch),
+        provider_batches=states,
+        slowest=list(batch.provider_batches.out().order_by("submitted_at", "id")[:EXAMPLES]),
+        failed=list(batch.provider_batches.exclude(error="").order_by("-id")[:EXAMPLES]),
+        failures=_last_parked(batch) if parked else [],
+    )
+
+
+def _ended(batch: Batch) -> tuple[int, dict[WaitingReason, int], int]:
+    """How many jobs are done, how many parked by reason, and how many of both ended lately."""
+    rows = (
+        batch.jobs.filter(ended_at__isnull=False)
+        .values_list("done", "reason")
+        .annotate(
+            jobs=Count("*"), lately=Count("ended_at", filter=Q(ended_at__gt=Now() - RATE_OVER))
+        )
+        .order_by("-jobs", "reason")
+    )
+    done = sum(jobs for is_done, _reason, jobs, _lately in rows if is_done)
+    parked = {WaitingReason(reason): jobs for is_done, reason, jobs, _ in rows if not is_done}
+    return done, parked, sum(lately for *_, lately in rows)
+
+
+def _to_do(batch: Batch) -> dict[Job.Through, int]:
+    rows = (
+        batch.jobs.filter(done=False, parked=False)
+        .values_list("through")
+        .annotate(jobs=Count("*"))
+        .order_by("through")
+    )
+    return {Job.Through(through): jobs for through, jobs in rows}
+
+
+def _rate(batch: Batch, *, now: datetime, ended: int, lately: int) -> float:
+    if batch.ended_at is not None:
+        jobs, took = ended, batch.ended_at - batch.created_at
+    else:
+        jobs, took = lately, min(now - batch.created_at, RATE_OVER)
+    return jobs / max(took / timedelta(minutes=1), 1 / 60)
+
+
+def _at_provider(batch: Batch) -> dict[ProviderBatch.State, AtProvider]:
+    rows = batch.provider_batches.values_list("state").annotate(
+        batches=Count("*"), lines=Sum("lines")
+    )
+    found = {state: AtProvider(batches, lines) for state, batches, lines in rows}
+    return {state: found[state] for state in ProviderBatch.State if state in found}
+
+
+def _cost(
+    batch: Batch, *, ended: int, states: dict[ProviderBatch.State, AtProvider]
+) -> Decimal | None:
+    """By the price that held when the batch was made.
+
+    Tokens are counted for the batch as a whole, so what the provider's batches make cheaper is
+    taken by their share of the answers.
+    """
+    model = ProviderModel.objects.filter(
+        base_url=settings.OPENAI_BASE_URL,
+        name=batch.policy_version.model,
+        price_until__gte=batch.created_at.date(),
+    ).first()
+    if (
+        model is None
+        or model.price_prompt is None
+        or model.price_completion is None
+        or model.price_batch_share is None
+    ):
+        return None
+    back = sum(
+        each.lines
+        for state, each in states.items()
+        if state
+        in {ProviderBatch.State.ENDED, ProviderBatch.State.RECORDED, ProviderBatch.State.DONE}
+    )
+    share = min(Decimal(back) / ended, Decimal(1)) if ended else Decimal(0)
+    whole = (
+        batch.prompt_tokens * model.price_prompt + batch.completion_tokens * model.price_completion
+    ) / A_MILLION
+    return whole * (1 - share + share * model.price_batch_share)
+
+
+def _disagreements(batch: Batch) -> dict[Disagreement.State, int]:
+    return {
+        state: batch.disagreements.filter(state=state)[: COUNTED_AT_MOST + 1].count()
+        for state in Disagreement.State
+    }
+
+
+def _last_parked(batch: Batch) -> list[Job]:
+    """The jobs that were parked last.
+
+    Their times come first, from the index alone: it does not hold the ids, and most of what ended
+    was answered.
+    """
+    ended = batch.jobs.filter(ended_at__isnull=False, done=False)
+    times = ended.order_by("-ended_at").values_list("ended_at", flat=True)[:EXAMPLES]
+    jobs = ended.filter(ended_at__in=list(times)).select_related("report")
+    return list(jobs.order_by("-ended_at", "id")[:EXAMPLES])
