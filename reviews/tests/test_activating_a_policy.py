@@ -11,7 +11,7 @@ from django.test import Client as Browser
 
 from classifier.models import Batch, PolicyVersion, ProviderModel
 from classifier.policies import versions
-from classifier.tests.history import judged
+from classifier.tests.history import send_judged
 from classifier.tests.situations import know_model, load_version, send_text
 from reports.models import AuditEntry
 from reports.tests.sending import Client
@@ -70,7 +70,7 @@ def know_price(policy: PolicyVersion) -> None:
 def test_the_plan_tells_how_many_would_be_asked_and_which(
     client_of_sender: Client, policy: PolicyVersion, candidate: PolicyVersion, browser: Browser
 ) -> None:
-    judged(client_of_sender, policy, 3)
+    send_judged(client_of_sender, 3, policy=policy)
     send_text(client_of_sender, "Nobody has judged this one yet.", language="ar")
 
     plan = plan_of(browser, candidate.number)
@@ -89,7 +89,7 @@ def test_the_plan_tells_how_many_would_be_asked_and_which(
 def test_tokens_and_cost_are_told_and_what_to_do_where_they_are_not_known(
     client_of_sender: Client, policy: PolicyVersion, candidate: PolicyVersion, browser: Browser
 ) -> None:
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
     plan = plan_of(browser, candidate.number)
     assert plan["tokens read"].startswith("Not known: ")
     assert plan["cost"] == "not known"
@@ -111,7 +111,7 @@ def test_tokens_and_cost_are_told_and_what_to_do_where_they_are_not_known(
 def test_a_roll_back_asks_nothing_again(
     client_of_sender: Client, policy: PolicyVersion, dana: User, browser: Browser
 ) -> None:
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
     load_version(prompt="A mistake.")
     back = versions.roll_back(number=policy.number, actor=dana)
 
@@ -158,7 +158,7 @@ def test_looking_at_the_plan_changes_nothing(candidate: PolicyVersion, browser: 
 def test_it_is_activated_without_a_migration_where_none_is_wanted(
     client_of_sender: Client, policy: PolicyVersion, candidate: PolicyVersion, browser: Browser
 ) -> None:
-    judged(client_of_sender, policy, 1)
+    send_judged(client_of_sender, 1, policy=policy)
 
     answer = browser.post(PAGE.format(candidate.number), {"max_cost": ""}, follow=True)
 
@@ -170,7 +170,7 @@ def test_it_is_activated_without_a_migration_where_none_is_wanted(
 def test_it_is_activated_and_the_migration_begins_within_its_bounds(
     client_of_sender: Client, policy: PolicyVersion, candidate: PolicyVersion, browser: Browser
 ) -> None:
-    reports = judged(client_of_sender, policy, 2)
+    reports = send_judged(client_of_sender, 2, policy=policy)
     know_price(candidate)
 
     answer = browser.post(
@@ -210,7 +210,7 @@ def test_where_the_migration_cannot_begin_nothing_is_activated(
     max_cost: str,
     complaint: str,
 ) -> None:
-    judged(client_of_sender, policy, 2)
+    send_judged(client_of_sender, 2, policy=policy)
     if price:
         know_price(candidate)
 
@@ -240,7 +240,7 @@ def test_a_migration_of_nothing_activates_nothing(
 def test_who_may_not_run_batches_activates_alone(
     client_of_sender: Client, policy: PolicyVersion, candidate: PolicyVersion, dana: User
 ) -> None:
-    judged(client_of_sender, policy, 1)
+    send_judged(client_of_sender, 1, policy=policy)
     browser = allowed(dana, "view_policyversion", "change_policyversion")
 
     assert 'name="start"' not in page(browser, PAGE.format(candidate.number))
