@@ -29,6 +29,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.view_trustedflagger",
         "classifier.view_disagreement",
         "classifier.view_policyversion",
+        "classifier.change_policyversion",
         "classifier.view_providermodel",
         "classifier.change_providermodel",
     ),

@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page
 
 from classifier.models import Job, PolicyVersion, WaitingReason
 from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
+from classifier.policies import versions
+from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
@@ -80,6 +82,8 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     page(dana, f"/review/items/{disputed.item_id}/")
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
+    drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
+    versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
     return {
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
@@ -99,6 +103,11 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "pending in the admin": "/admin/reports/pendingreport/",
         "safe in the admin": "/admin/reports/judgedsafereport/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
+        "policy versions": "/admin/classifier/policyversion/",
+        "candidate": "/admin/classifier/policyversion/2/change/",
+        "activation": "/admin/classifier/policyversion/2/activate/",
+        "draft": "/admin/classifier/policyversion/3/edit/",
+        "two versions": "/admin/classifier/policyversion/compare/?old=1&new=3",
     }
 
 
