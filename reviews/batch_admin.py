@@ -25,8 +25,7 @@ from reports.admin import EvidenceAdmin, person
 from reviews.batch_page import BatchPage
 
 RUN = "classifier.run_batches"
-LIVE = "admin/classifier/batch/live.html"
-ACTIONS = "admin/classifier/batch/actions.html"
+TEMPLATES = "admin/classifier/batch"
 
 
 class LimitForm(forms.Form):
@@ -40,15 +39,12 @@ class LimitForm(forms.Form):
 @admin.register(Batch)
 class BatchAdmin(EvidenceAdmin):
     list_display = (
-        "id",
-        "purpose",
-        "policy_version_id",
+        "number",
         "state",
+        "purpose",
+        "version",
         "progress",
-        "wanted",
-        "carried",
         "estimated_cost",
-        "max_cost",
         "created_at",
         "ended_at",
         "actor_name",
@@ -61,6 +57,14 @@ class BatchAdmin(EvidenceAdmin):
         rows: QuerySet[Batch] = batches.with_recorded()
         return rows
 
+    @admin.display(description=_("number"), ordering="pk")
+    def number(self, batch: Batch) -> int:
+        return int(batch.pk)
+
+    @admin.display(description=_("policy version"), ordering="policy_version")
+    def version(self, batch: Batch) -> int:
+        return batch.policy_version_id
+
     @admin.display(description=_("verdicts recorded"))
     def progress(self, batch: Any) -> SafeString:
         return format_html(
@@ -68,7 +72,7 @@ class BatchAdmin(EvidenceAdmin):
             batch.wanted or 1,
             batch.recorded,
             _("verdicts recorded"),
-            f"{batch.recorded:,}",
+            _("%(part)s of %(all)s") % {"part": f"{batch.recorded:,}", "all": f"{batch.wanted:,}"},
         )
 
     def get_urls(self) -> list[URLPattern]:
@@ -99,7 +103,7 @@ class BatchAdmin(EvidenceAdmin):
         context = self._context(request, object_id)
         return TemplateResponse(
             request,
-            "admin/classifier/batch/page.html",
+            f"{TEMPLATES}/page.html",
             {
                 **self.admin_site.each_context(request),
                 "opts": self.opts,
@@ -111,12 +115,15 @@ class BatchAdmin(EvidenceAdmin):
     def show_now(self, request: HttpRequest, batch_id: int) -> HttpResponse:
         """The parts of the page that change; 304 while they have not."""
         context = self._context(request, batch_id)
-        parts = render_to_string(LIVE, context, request)
+        parts = "".join(
+            render_to_string(f"{TEMPLATES}/{part}.html", context, request)
+            for part in ("progress", "outcomes")
+        )
         told = f"{parts} {context['batch'].state} {context['may_run']}"
         etag = f'"{hashlib.sha256(told.encode()).hexdigest()}"'
         # Apart from the tag, because the token in its forms is another one each time.
-        answer = HttpResponse(parts + render_to_string(ACTIONS, context, request))
-        answer.headers["ETag"] = etag
+        actions = render_to_string(f"{TEMPLATES}/actions.html", context, request)
+        answer = HttpResponse(parts + actions, headers={"ETag": etag})
         return get_conditional_response(request, etag=etag, response=answer) or answer
 
     def cancel(self, request: HttpRequest, batch_id: int) -> HttpResponse:

@@ -10,10 +10,10 @@ from math import ceil
 
 from reports.foreign_text import shorten
 
-WIDTH = 760
+WIDTH = 780
 BARS = 14
 """The width of a bar."""
-LABELS = 220
+LABELS = 230
 """What is left for the words at each side."""
 REPORTS = 320
 """The height of all reports together."""
@@ -21,7 +21,7 @@ LABEL_HEIGHT = 36
 GAP = 8
 LEAST_BAND = 1.0
 """So thin is a single report among a million; it is seen all the same."""
-LABEL_CHARACTERS = 26
+LABEL_CHARACTERS = 31
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def read_progress(batch: Batch) -> Progress:
         unplanned = max(batch.wanted - ended - sum(still.values()), 0)
     left = sum(still.values()) + unplanned
     per_minute = _rate(batch, now=now, ended=ended, lately=lately)
-    moves = left and per_minute and batch.ended_at is None
+    moves = left and per_minute and batch.state in {Batch.State.PLANNING, Batch.State.RUNNING}
     states = _at_provider(batch)
     return Progress(
         batch=batch,

@@ -124,4 +124,4 @@ def test_mirrored_it_begins_at_the_right() -> None:
 def test_a_long_name_is_cut_in_the_picture() -> None:
     (bar,) = draw([(NONE, Kind("long", "A" * 60, 2), 5)]).after
 
-    assert bar.label == "A" * 26 + " …"
+    assert bar.label == "A" * 31 + " …"

@@ -14,6 +14,11 @@ def grouped(count: int) -> str:
 
 
 @register.filter
+def tenths(number: float) -> str:
+    return f"{number:,.1f}"
+
+
+@register.filter
 def money(amount: Decimal | None) -> str:
     """An amount in the currency of the price; a dash where none is known."""
     return "–" if amount is None else f"{amount:,.2f}"

@@ -87,7 +87,7 @@ def test_the_list_tells_state_purpose_and_how_far_each_is(
 
     assert (
         '<progress max="2000" value="1234" aria-label="verdicts recorded"></progress>'
-        " <bdi>1,234</bdi>" in html
+        " <bdi>1,234 of 2,000</bdi>" in html
     )
     assert "policy migration" in html
     assert "stopped by its cost limit" in html
@@ -156,18 +156,18 @@ def test_the_picture_and_the_table_tell_the_same(batch: Batch, browser: Browser)
     }
     assert bands_of_picture(html) == table_of_flows(html)
     assert "1,800 verdicts are recorded. 293 of them changed" in html
-    assert '<svg class="flow" viewBox="0 0 760 ' in html
+    assert '<svg class="flow" viewBox="0 0 780 ' in html
     assert 'role="img" aria-labelledby="flow-title flow-words"' in html
 
 
 def test_the_picture_begins_where_the_reader_does(batch: Batch, browser: Browser) -> None:
     add_flow(batch, "none", "spam", 3)
 
-    assert '<g class="before rank-0"><rect x="220"' in page(browser, address(batch))
+    assert '<g class="before rank-0"><rect x="230"' in page(browser, address(batch))
     browser.post("/language/", {"language": "ar", "next": "/"})
     arabic = page(browser, address(batch))
-    assert '<g class="before rank-0"><rect x="526"' in arabic
-    assert '<g class="after rank-1"><rect x="220"' in arabic
+    assert '<g class="before rank-0"><rect x="536"' in arabic
+    assert '<g class="after rank-1"><rect x="230"' in arabic
 
 
 def test_the_parked_are_listed_with_what_to_do_and_lead_to_their_items(
