@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
-from classifier.models import Job, PolicyVersion, WaitingReason
+from classifier.models import Batch, Job, PolicyVersion, WaitingReason
+from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
@@ -89,8 +93,21 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "front page of the admin": "/admin/",
         "pending in the admin": "/admin/reports/pendingreport/",
         "safe in the admin": "/admin/reports/judgedsafereport/",
+        "batches": "/admin/classifier/batch/",
+        "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
     }
+
+
+def furnish_batch(policy: PolicyVersion) -> Batch:
+    """A stopped batch with everything that its page may show."""
+    batch = make_batch(policy, state="stopped", max_cost=Decimal(10), note="The limit is reached.")
+    jobs = add_jobs(batch, 4)
+    end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
+    for before, after in (("none", "spam"), ("hate", "credible_threat"), ("", "none")):
+        add_flow(batch, before, after, 100)
+    add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
+    return batch
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
