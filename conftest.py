@@ -1,6 +1,7 @@
 """What every test of the product can ask for."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.core.cache import cache
@@ -51,10 +52,12 @@ def _standin() -> Iterator[Standin]:
 def standin(
     _standin: Standin,
     settings: Settings,
+    tmp_path: Path,
     db: None,  # noqa: ARG001
 ) -> Iterator[Standin]:
     """The stand-in model over real HTTP, probed, with nothing scripted."""
     settings.OPENAI_BASE_URL = _standin.base_url
+    settings.BATCH_DIRECTORY = tmp_path / "batches"
     know_model(_standin.base_url)
     yield _standin
     _standin.clear()

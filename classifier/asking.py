@@ -12,31 +12,20 @@ from django.db import connection
 from django.utils import timezone
 
 from classifier import provider
+from classifier.batches.tally import add_tokens
 from classifier.calibration import learn_from_prompt
-from classifier.capabilities import parameters, schema_in_prompt
 from classifier.catalogue import effective_limit, lower_limit
 from classifier.jobs import Claimed, extend_claim
 from classifier.limits import Limit
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
-from classifier.probing import served_names
-from classifier.prompt import Prompt, build_prompt
 from classifier.provider import Fault, ProviderError, Reply
 from classifier.questions import Question, plan_calls
-from classifier.reader import (
-    Answer,
-    AnswerRefusedError,
-    Expected,
-    least_tokens,
-    read_answer,
-)
-from classifier.tokens import at_least
+from classifier.reader import Answer, AnswerRefusedError, read_answer
 from classifier.verdict import QUOTES, Verdict
 from classifier.windows import Window
 from reports.failpoints import Point, hit
 from reports.models import Report, Severity
 
-# What the JSON around one message is at the least, in any tokenizer: its id, keys and signs.
-FRAME_TOKENS = 6
 # A server's error is believed where this is left by it: a number in its words may be anybody's.
 BELIEVED_BUDGET = 256
 # So many calls may a report cost for each part that it may have; then it is for a person.
@@ -84,7 +73,7 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
     Raises `ProviderError`, `AnswerRefusedError`, `UnreadableReplyError`, this file's errors and
     those of `plan_calls`.
     """
-    question, windows = plan_calls(claimed=claimed, report=report, model=model)
+    question, windows = _plan(claimed, report, model)
     try:
         return _ask_windows(question, windows, claimed)
     except LimitLoweredError:
@@ -98,8 +87,16 @@ def ask_report(*, claimed: Claimed, report: Report, model: ProviderModel) -> tup
             raise
         shrink = _adapt(question, error.prompt_tokens)
     # Once more, in smaller parts. What is too long now as well is for a person.
-    question, windows = plan_calls(claimed=claimed, report=report, model=model, shrink=shrink)
+    question, windows = _plan(claimed, report, model, shrink)
     return _ask_windows(question, windows, _one_more(claimed, question))
+
+
+def _plan(
+    claimed: Claimed, report: Report, model: ProviderModel, shrink: float = 1.0
+) -> tuple[Question, list[Window]]:
+    return plan_calls(
+        policy=claimed.policy, report=report, model=model, after=claimed.reason, shrink=shrink
+    )
 
 
 def _adapt(question: Question, tokens: int | None) -> float:
@@ -119,26 +116,38 @@ def _ask_windows(
     question: Question, windows: Sequence[Window], claimed: Claimed
 ) -> tuple[Asked, Claimed]:
     calls: list[Call] = []
-    for number, window in enumerate(windows, 1):
-        if calls:
-            claimed = _one_more(claimed, question)
-        part = f"{number} of {len(windows)}" if len(windows) > 1 else None
-        calls.append(_ask(question, window, part))
-        category = question.policy.category(calls[-1].answer.verdict.category)
-        if category["severity"] >= Severity.CRITICAL:
-            break
+    try:
+        for number, window in enumerate(windows, 1):
+            if calls:
+                claimed = _one_more(claimed, question)
+            part = f"{number} of {len(windows)}" if len(windows) > 1 else None
+            calls.append(_ask(question, window, part))
+            category = question.policy.category(calls[-1].answer.verdict.category)
+            if category["severity"] >= Severity.CRITICAL:
+                break
+    except Exception as error:
+        _count_lost(claimed, calls, error)
+        raise
     verdict = merge([call.answer.verdict for call in calls], question.policy)
     return Asked(verdict, calls, len(question.submission.messages)), claimed
 
 
+def _count_lost(claimed: Claimed, calls: Sequence[Call], error: Exception) -> None:
+    """A batch counts what it used: answers that are thrown away, and a refused one, were paid for."""
+    if claimed.batch_id is not None:
+        paid: list[Answer | AnswerRefusedError] = [call.answer for call in calls]
+        if isinstance(error, AnswerRefusedError):
+            paid.append(error)
+        add_tokens(
+            batch_id=claimed.batch_id,
+            prompt=sum(each.prompt_tokens or 0 for each in paid),
+            completion=sum(each.completion_tokens or 0 for each in paid),
+        )
+
+
 def _ask(question: Question, window: Window, part: str | None) -> Call:
     policy, model = question.policy, question.model
-    entries = [question.entry(piece) for piece in window.pieces]
-    prompt = build_prompt(
-        policy=policy,
-        evidence=question.shown(entries, part),
-        schema=schema_in_prompt(model, question.schema),
-    )
+    prompt = question.prompt(window, part=part)
     # The call may take a minute: the connection goes back to the pool, no transaction is open.
     connection.close()
     hit(Point.TASK_BEFORE_MODEL)
@@ -146,20 +155,10 @@ def _ask(question: Question, window: Window, part: str | None) -> Call:
         model=policy.model,
         system=prompt.system,
         user=prompt.user,
-        parameters=parameters(model, schema=question.schema, room=question.room(question.limit)),
+        parameters=question.parameters(),
     )
     hit(Point.TASK_AFTER_MODEL)
-    answer = read_answer(
-        reply.body,
-        Expected(
-            policy=policy,
-            names=served_names(policy),
-            ref=prompt.ref if model.echoes_ref else None,
-            least_tokens=_least_read(question, window, prompt),
-            texts=_quotable(question, window),
-            thinks=model.thinks,
-        ),
-    )
+    answer = read_answer(reply.body, question.expected(window, prompt))
     hit(Point.TASK_AFTER_READ)
     learn_from_prompt(model, prompt=prompt, tokens=answer.prompt_tokens)
     return Call(window, answer, reply, part)
@@ -178,28 +177,6 @@ def _one_more(claimed: Claimed, question: Question) -> Claimed:
     if longer is None:
         raise ClaimLostError
     return longer
-
-
-def _least_read(question: Question, window: Window, prompt: Prompt) -> int:
-    """Fewer tokens than this were not the whole prompt."""
-    counting = question.counting
-    by_words = least_tokens(prompt.system) + least_tokens(prompt.user)
-    if counting.tokenizer:
-        by_count = at_least(prompt.system, counting) + at_least(prompt.user, counting)
-    else:
-        texts = "\n".join(piece.text for piece in window.pieces)
-        by_count = at_least(prompt.system, counting) + at_least(texts, counting)
-        by_count += FRAME_TOKENS * len(window.pieces)
-    return max(by_words, by_count)
-
-
-def _quotable(question: Question, window: Window) -> list[str]:
-    """The texts that a quote may come from: what the call was to judge."""
-    sent = question.submission.messages
-    messages = [sent[number] for number in window.covers if number < len(sent)]
-    return [message.text for message in messages if message.reported] or [
-        message.text for message in messages
-    ]
 
 
 # --- Merging

@@ -208,14 +208,7 @@ def record_limit(  # noqa: PLR0913 - a record, and who made it
     """
     if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
         raise RecordRefusedError(f"A limit is between {LEAST_TOKENS:,} and {MOST_TOKENS:,} tokens.")
-    try:
-        URLValidator(schemes=["http", "https"])(evidence)
-    except ValidationError:
-        evidence = ""
-    if not evidence or len(evidence) > 500:
-        raise RecordRefusedError("The evidence is the address of a page that states the limit.")
-    if until < today:
-        raise RecordRefusedError("The last day of the record is over already.")
+    check_evidence(evidence=evidence, until=until, today=today)
     with transaction.atomic():
         ProviderModel.objects.filter(pk=model.pk).update(
             recorded_limit=tokens, recorded_evidence=evidence, recorded_until=until
@@ -228,6 +221,18 @@ def record_limit(  # noqa: PLR0913 - a record, and who made it
             detail={"tokens": tokens, "evidence": evidence, "until": until.isoformat()},
         )
     model.refresh_from_db()
+
+
+def check_evidence(*, evidence: str, until: date, today: date) -> None:
+    """Raises `RecordRefusedError` unless `evidence` is a URL and `until` still to come."""
+    try:
+        URLValidator(schemes=["http", "https"])(evidence)
+    except ValidationError:
+        evidence = ""
+    if not evidence or len(evidence) > 500:
+        raise RecordRefusedError("The evidence is the address of a page that states it.")
+    if until < today:
+        raise RecordRefusedError("The last day of the record is over already.")
 
 
 def drop_record(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> bool:

@@ -3,19 +3,23 @@
 import random
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
 
 from classifier.cooldown import LONGEST_REST_SECONDS, RESTS_AT_ONCE
+from classifier.disagreements import settle_open
 from classifier.models import Job, PolicyVersion, WaitingReason
 from reports import lifecycle
-from reports.models import Severity
+from reports.models import Report, Severity
 from reports.nudge import Lane
 
 # Growing waits after a provider's fault; the longest is short enough that an outage's end is noticed.
 FIRST_WAIT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 300.0
+# A nudge that brought nothing for this long counts as lost.
+NUDGE_LOST_SECONDS = 60.0
 # A claim that took longer than this has waited for a lock.
 WAITED_SECONDS = 0.2
 
@@ -51,20 +55,27 @@ class Claimed:
 
 
 def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed | None:
-    """Take the report's job in one statement, or None: somebody holds it, it ended, or it must wait.
+    """Take a pending report's job in one statement, or None: held, ended, to wait, or not pending.
 
     The statement inserts the job or takes over one whose lease has run out.
     """
+    return claim_by(_CLAIM, report_id=report_id, policy=policy, lane=lane)
+
+
+def claim_by(
+    statement: str, *, report_id: int, policy: PolicyVersion, **parameters: Any
+) -> Claimed | None:
+    """Claim by a statement that returns the job's id, claims, reason and batch, or no row."""
     began = time.monotonic()
     with connection.cursor() as cursor:
         cursor.execute(
-            _CLAIM,
+            statement,
             {
                 "report": report_id,
                 "version": policy.number,
-                "lane": lane,
                 "lease": settings.LEASE_SECONDS,
                 "most": Job.MAX_ATTEMPTS,
+                **parameters,
             },
         )
         row = cursor.fetchone()
@@ -83,6 +94,7 @@ def claim_job(*, report_id: int, policy: PolicyVersion, lane: Lane) -> Claimed |
         number=row[1],
         reason=row[2],
         expires=expires,
+        batch_id=row[3],
     )
 
 
@@ -109,13 +121,13 @@ def claim_more_urgent(*, than: int, policy: PolicyVersion, lane: Lane) -> Claime
 REFUSED = sorted(reason.value for reason in RAISES_FLOOR)
 MAY_BE_ASKED = f"NOT report.floor_rules ?| ARRAY{REFUSED}"
 
-# What makes a pending report's job claimable; `job` is an outer join.
-DUE = """
-    job.id IS NULL
-    OR NOT job.done AND NOT job.parked AND job.attempts < %(most)s
+# What makes a job claimable.
+READY = """NOT job.done AND NOT job.parked AND job.attempts < %(most)s
     AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
     AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
 """
+# What makes a pending report's job claimable; `job` is an outer join.
+DUE = f"job.id IS NULL OR {READY}"
 
 _MORE_URGENT = f"""
 SELECT report.id
@@ -136,10 +148,9 @@ FROM reports_report AS report WHERE id = %(report)s AND status = 'pending' AND {
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
 SET attempts = job.attempts + 1, claims = job.claims + 1,
     lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
-WHERE NOT job.done AND NOT job.parked AND job.attempts < %(most)s
-    AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
-    AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())
-RETURNING id, claims, reason
+-- A report that was pending when this began may be history by now.
+WHERE job.batch_id IS NULL AND {READY}
+RETURNING id, claims, reason, batch_id
 """  # noqa: S608 - our own constant
 
 
@@ -199,7 +210,7 @@ UPDATE classifier_job SET
     -- An answer that was cut gets more room next time.
     reason = CASE WHEN reason = 'answer_cut' THEN reason ELSE %(reason)s END,
     not_before = clock_timestamp() + make_interval(secs => %(seconds)s)
-WHERE id = %(job)s AND claims = %(claim)s AND NOT done
+WHERE id = %(job)s AND claims = %(claim)s AND NOT done AND NOT parked
 """
 
 
@@ -234,28 +245,34 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = Non
             ours: bool = cursor.rowcount == 1
         if report is not None and ours:
             lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+            if report.status == Report.Status.NEEDS_REVIEW:
+                settle_open([report.pk])
     return ours
 
 
 _EXTEND = """
 UPDATE classifier_job SET lease_until = clock_timestamp() + make_interval(secs => %s)
 WHERE id = %s AND claims = %s AND NOT done AND NOT parked
-RETURNING id, claims, reason
+RETURNING id, claims, reason, batch_id
 """
 
-_PUT_OFF = """
+_PARKS = "%(park)s OR (%(spends)s AND attempts >= %(most)s)"
+
+# What was parked in a batch has ended, whatever its last holder says.
+_PUT_OFF = f"""
 UPDATE classifier_job SET
     lease_until = NULL,
     nudged_at = NULL,
     reason = %(reason)s,
     attempts = attempts - (NOT %(spends)s)::int,
     faults = CASE WHEN %(spends)s THEN 0 ELSE faults + 1 END,
-    parked = %(park)s OR (%(spends)s AND attempts >= %(most)s),
+    parked = {_PARKS},
+    ended_at = CASE WHEN {_PARKS} THEN clock_timestamp() END,
     not_before = clock_timestamp() + make_interval(secs => greatest(%(floor)s,
         CASE WHEN %(own)s THEN %(jitter)s * least(%(longest)s, %(first)s * 2.0 ^ least(
             CASE WHEN %(spends)s THEN attempts - 1 ELSE faults END, 20)) END))
-WHERE id = %(job)s AND claims = %(claim)s AND NOT done
-"""
+WHERE id = %(job)s AND claims = %(claim)s AND NOT done AND NOT (parked AND batch_id IS NOT NULL)
+"""  # noqa: S608 - our own constant
 
 
 def park_dead() -> int:
@@ -263,7 +280,8 @@ def park_dead() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             # By id and past what others hold: two that lock the same jobs crosswise would stop.
-            "UPDATE classifier_job SET parked = true, lease_until = NULL, reason = %(reason)s"
+            "UPDATE classifier_job SET parked = true, lease_until = NULL, reason = %(reason)s,"
+            " ended_at = clock_timestamp()"
             " WHERE id IN (SELECT id FROM classifier_job WHERE lease_until < clock_timestamp()"
             " AND attempts >= %(most)s ORDER BY id FOR UPDATE SKIP LOCKED)",
             {"reason": WaitingReason.HOLDER_DIED, "most": Job.MAX_ATTEMPTS},

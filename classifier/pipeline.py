@@ -6,6 +6,8 @@ from functools import partial
 
 from classifier import cooldown, provider, rules
 from classifier.asking import ClaimLostError, LimitLoweredError, ModelRestsError, ask_report
+from classifier.batches.by_calls import claim_history, let_wait
+from classifier.batches.pressure import live_lane_waits
 from classifier.capabilities import learn_form, learn_from_error
 from classifier.cooldown import FREE
 from classifier.jobs import (
@@ -19,6 +21,7 @@ from classifier.jobs import (
 )
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
 from classifier.probing import find_out
+from classifier.prompt import free_texts
 from classifier.questions import PolicyTooLongError, UnknownLimitError
 from classifier.reader import FORMLESS, AnswerRefusedError, UnreadableReplyError
 from classifier.recording import Recorded, record_answer
@@ -36,7 +39,7 @@ class Outcome(StrEnum):
     RECORDED = "recorded"
     DUPLICATE = "duplicate"
     PUT_OFF = "put_off"
-    HELD_BACK = "held_back"  # not asked: the model rests, or is being probed
+    HELD_BACK = "held_back"  # not asked: the model rests or is being probed, or others go first
     SPENT = "spent"  # nothing to do: held by another, ended, not due, or no pending report
     NO_POLICY = "no_policy"
 
@@ -48,11 +51,13 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     if policy is None:
         log.error("no policy version is active; reports stay pending. Run `manage.py load_policy`.")
         return Outcome.NO_POLICY
-    claimed = claim_more_urgent(than=report_id, policy=policy, lane=lane)
-    if claimed is not None:
-        _nudge_again(report_id, lane)  # passed over: to the end of the queue
+    if lane is Lane.LIVE:
+        claimed = _claim_arrival(report_id, policy)
+    elif live_lane_waits():
+        let_wait(report_id=report_id, policy=policy)
+        return Outcome.HELD_BACK
     else:
-        claimed = claim_job(report_id=report_id, policy=policy, lane=lane)
+        claimed = claim_history(report_id=report_id, policy=policy)
     if claimed is None:
         return Outcome.SPENT
     try:
@@ -61,6 +66,14 @@ def classify_report(*, report_id: int, lane: Lane) -> Outcome:
     except Exception:
         _put_off(claimed, WaitingReason.INTERNAL_ERROR)
         raise
+
+
+def _claim_arrival(report_id: int, policy: PolicyVersion) -> Claimed | None:
+    urgent = claim_more_urgent(than=report_id, policy=policy, lane=Lane.LIVE)
+    if urgent is None:
+        return claim_job(report_id=report_id, policy=policy, lane=Lane.LIVE)
+    _nudge_again(report_id, Lane.LIVE)  # passed over: to the end of the queue
+    return urgent
 
 
 def _ask_in_turn(claimed: Claimed, model: ProviderModel) -> Outcome:
@@ -131,18 +144,12 @@ def _nudge_again(report_id: int, lane: Lane) -> None:
 def _ask_and_record(claimed: Claimed, model: ProviderModel) -> Outcome:
     report = Report.objects.select_related("content").get(pk=claimed.report_id)
     asked, claimed = ask_report(claimed=claimed, report=report, model=model)
-    submission = report.content.submission()
     judgement = rules.judge(
         verdict=asked.verdict,
         policy=claimed.policy,
         floor=Severity(report.floor),
-        # All free text that the model was shown: whoever wrote it may have meant the model.
         summaries=[call.answer.verdict.summary for call in asked.calls],
-        texts=[
-            *(message.text for message in submission.messages),
-            submission.comment or "",
-            submission.item.type,
-        ],
+        texts=free_texts(report.content.submission()),
     )
     recorded = record_answer(claimed=claimed, asked=asked, judgement=judgement)
     hit(Point.RECORD_AFTER_COMMIT)

@@ -77,6 +77,12 @@ def evidence_of(submission: Submission, *, language: str) -> Evidence:
     )
 
 
+def free_texts(submission: Submission) -> list[str]:
+    """All free text that the model is shown: whoever wrote it may have meant the model."""
+    texts = [message.text for message in submission.messages]
+    return [*texts, submission.comment or "", submission.item.type]
+
+
 def _entry(number: int, message: SubmittedMessage, author: str | None) -> dict[str, Any]:
     """Without what is not there: in a long conversation each word of the frame counts."""
     return {
@@ -88,14 +94,35 @@ def _entry(number: int, message: SubmittedMessage, author: str | None) -> dict[s
     }
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The reference that an answer must carry back, and the boundary around the evidence.
+
+    Neither may be guessed by whoever wrote the evidence.
+    """
+
+    ref: str
+    boundary: str
+
+
+def new_marks() -> Marks:
+    """Random ones, for one call."""
+    return Marks(ref=secrets.token_hex(8), boundary=secrets.token_hex(8))
+
+
 def build_prompt(
-    *, policy: PolicyVersion, evidence: Evidence, schema: Mapping[str, Any] | None = None
+    *,
+    policy: PolicyVersion,
+    evidence: Evidence,
+    schema: Mapping[str, Any] | None = None,
+    marks: Marks | None = None,
 ) -> Prompt:
-    """The prompt for one call; every call draws a new reference and a new boundary.
+    """The prompt for one call; every call draws new marks unless it is given its own.
 
     `schema` is written behind the evidence for a server that takes none beside the prompt.
     """
-    ref, boundary = secrets.token_hex(8), secrets.token_hex(8)
+    marks = marks or new_marks()
+    ref, boundary = marks.ref, marks.boundary
     shown = {
         "ref": ref,
         "item_type": evidence.item_type,

@@ -37,6 +37,7 @@ class AnswerRefusedError(Exception):
         """The model thought aloud before it answered: its thoughts need room."""
         self.prompt_tokens: int | None = None
         """How many tokens the server says that it read."""
+        self.completion_tokens: int | None = None
 
 
 class UnreadableReplyError(Exception):
@@ -125,17 +126,22 @@ class _Envelope(_Lax):
 
 def read_answer(body: bytes, expected: Expected) -> Answer:
     """A 200 body to an `Answer`; raises `AnswerRefusedError` or `UnreadableReplyError`."""
-    envelope = _read_envelope(body)
+    return read_document(_parse(body), expected)
+
+
+def read_document(document: object, expected: Expected) -> Answer:
+    """The same for a body that is parsed already: as a line of a batch's file holds it."""
+    envelope = _read_envelope(document)
     message = envelope.choices[0].message
     thought = _thought(message)
+    usage = envelope.usage or _Usage()
     try:
         _check_envelope(envelope, expected)
         verdict = _read_verdict(_text(message.content, thinks=expected.thinks), expected)
     except AnswerRefusedError as error:
         error.thought = thought
-        error.prompt_tokens = envelope.usage.read() if envelope.usage else None
+        error.prompt_tokens, error.completion_tokens = usage.read(), usage.completion_tokens
         raise
-    usage = envelope.usage or _Usage()
     return Answer(
         verdict=verdict,
         served_model=envelope.model or "",
@@ -151,7 +157,7 @@ def read_form(body: bytes) -> Form:
     Raises `UnreadableReplyError`, and `AnswerRefusedError` for the error of a filter. Not for
     reports: it takes a thought whose opening tag is missing from anybody.
     """
-    envelope = _read_envelope(body)
+    envelope = _read_envelope(_parse(body))
     choice = envelope.choices[0]
     try:
         value = strict_json.loads(_text(choice.message.content, thinks=True))
@@ -167,7 +173,7 @@ def read_form(body: bytes) -> Form:
 
 def read_prompt_tokens(body: bytes) -> int | None:
     """How many tokens the server says that it read; raises `UnreadableReplyError`."""
-    usage = _read_envelope(body).usage
+    usage = _read_envelope(_parse(body)).usage
     return usage.prompt_tokens if usage else None
 
 
@@ -192,18 +198,25 @@ _WORDS = regex.compile(
 )
 
 
-def _read_envelope(body: bytes) -> _Envelope:
+def _parse(body: bytes) -> object:
     try:
-        document = strict_json.loads(body.decode("utf-8").removeprefix("\ufeff"))
-        if isinstance(document, dict) and "choices" not in document:
-            # Some servers send their errors with a status of 200.
-            if filtered(error_object(document)):
-                raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "error_object")
-            raise UnreadableReplyError("no_choices")
-        envelope = _Envelope.model_validate(document)
+        document: object = strict_json.loads(body.decode("utf-8").removeprefix("\ufeff"))
     except StrictJSONError as error:
         raise UnreadableReplyError(error.rule) from None
-    except ValueError as error:  # pydantic's and the decoder's; their words may quote the reply
+    except UnicodeDecodeError as error:  # its words may quote the reply
+        raise UnreadableReplyError(type(error).__name__) from None
+    return document
+
+
+def _read_envelope(document: object) -> _Envelope:
+    if isinstance(document, dict) and "choices" not in document:
+        # Some servers send their errors with a status of 200.
+        if filtered(error_object(document)):
+            raise AnswerRefusedError(WaitingReason.CONTENT_FILTERED, "error_object")
+        raise UnreadableReplyError("no_choices")
+    try:
+        envelope = _Envelope.model_validate(document)
+    except ValidationError as error:  # its words may quote the reply
         raise UnreadableReplyError(type(error).__name__) from None
     if len(envelope.choices) != 1 or envelope.choices[0].index != 0:
         raise UnreadableReplyError("choices")

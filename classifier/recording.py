@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from classifier.answer_rows import answer_row
 from classifier.asking import Asked
 from classifier.batches.tally import tally
+from classifier.disagreements import settle_open
 from classifier.jobs import Claimed
 from classifier.models import Classification, Disagreement, Job
 from classifier.rules import Judgement
@@ -132,9 +133,7 @@ def settle(
     current: Sequence[Classification], *, reports: Mapping[int, Report], batch_id: int | None
 ) -> None:
     """Move locked reports by their new current verdicts; list those that a batch may not move."""
-    Disagreement.objects.filter(
-        report__in=[row.report_id for row in current], state=Disagreement.State.OPEN
-    ).update(state=Disagreement.State.SETTLED, ended_at=Now())
+    settle_open([row.report_id for row in current])
     disagree = lifecycle.apply_verdicts(
         reports=reports,
         verdicts={

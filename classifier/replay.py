@@ -118,7 +118,8 @@ FROM reports_report AS report
 WHERE id = ANY(%(reports)s) AND status = 'pending' AND {MAY_BE_ASKED}
 ORDER BY id
 ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
-SET attempts = 0, faults = 0, further_calls = 0, parked = false, not_before = NULL, nudged_at = NULL,
+SET attempts = 0, faults = 0, further_calls = 0, parked = false, ended_at = NULL,
+    not_before = NULL, nudged_at = NULL,
     -- Like a new one: what the last try ended with is neither why it waits nor how it is asked.
     reason = '', claims = job.claims + 1, lease_until = NULL
 WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())

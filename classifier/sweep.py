@@ -6,22 +6,21 @@ Its own process, not a task on the queue that it fills. Several may run; one wor
 import logging
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from classifier.batches.by_calls import choose_history
+from classifier.batches.pressure import live_lane_waits
 from classifier.cooldown import nudges_allowed
-from classifier.jobs import DUE, MAY_BE_ASKED, park_dead
+from classifier.jobs import DUE, MAY_BE_ASKED, NUDGE_LOST_SECONDS, park_dead
 from classifier.models import Heartbeat, Job, PolicyVersion
 from reports.failpoints import Point, hit
-from reports.nudge import Lane, publish, queue_length
+from reports.nudge import Lane, publish, queue_bound, queue_length
 
 log = logging.getLogger(__name__)
 
 # A fresh report is left to its own nudge for this long.
 GRACE_SECONDS = 10.0
-# A nudge that brought nothing for this long counts as lost.
-NUDGE_LOST_SECONDS = 60.0
 HEARTBEAT = "sweep"
 _LOCK = "sweep"
 
@@ -36,12 +35,13 @@ class Swept:
 
 
 def sweep_once() -> Swept:
-    """One tick: park what has no attempts left, then top up the live queue to its bound."""
+    """One tick: park what has no attempts left, then top up each queue to its bound."""
     if not _take_turn():
         return Swept(had_turn=False)
     try:
         parked = park_dead()
         nudged = _top_up(Lane.LIVE)
+        nudged += _top_up(Lane.BATCH)
         Heartbeat.objects.update_or_create(name=HEARTBEAT, defaults={"at": Now()})
     finally:
         _end_turn()
@@ -50,14 +50,14 @@ def sweep_once() -> Swept:
 
 def _top_up(lane: Lane) -> int:
     policy = PolicyVersion.objects.active()
-    if policy is None:
+    if policy is None or (lane is Lane.BATCH and live_lane_waits()):
         return 0
     try:
         waiting = queue_length(lane)
     except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
         log.warning("the broker does not answer (%s); reports wait", type(error).__name__)
         return 0
-    room = settings.QUEUE_BOUND - waiting
+    room = queue_bound(lane) - waiting
     # While the model is left alone nobody needs a nudge; afterwards one report finds out.
     allowed = nudges_allowed(policy)
     if allowed is not None:
@@ -65,7 +65,10 @@ def _top_up(lane: Lane) -> int:
     if room <= 0:
         return 0
     # Nothing in the queue: whatever was nudged before is spent or was lost with the broker.
-    chosen = choose(policy=policy, lane=lane, at_most=room, nudged_too=waiting == 0)
+    if lane is Lane.LIVE:
+        chosen = choose(policy=policy, lane=lane, at_most=room, nudged_too=waiting == 0)
+    else:
+        chosen = choose_history(policy=policy, at_most=room, nudged_too=waiting == 0)
     hit(Point.SWEEP_AFTER_CHOOSE)
     for count, report_id in enumerate(chosen):
         try:

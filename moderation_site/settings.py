@@ -4,6 +4,8 @@ Outside development and tests nothing has a usable default that would be unsafe:
 a placeholder or DEBUG refuses to start with a sentence.
 """
 
+import os
+import tempfile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -273,9 +275,23 @@ if not 0 < MODEL_DEADLINE_SECONDS < LEASE_SECONDS < VISIBILITY_TIMEOUT_SECONDS:
 # Calls about one report at most; what would take more waits for a person.
 MAX_WINDOWS = env.int("MAX_WINDOWS", 64)
 
+# --- Batches of history ----------------------------------------------------------------------------
+
+# Use the provider's Batch API where it has one; off: batches go through calls.
+BATCH_API = env.bool("BATCH_API", True)
+# Where a batch's files lie while they go up or come down. They hold content: private, and short-lived.
+BATCH_DIRECTORY = Path(
+    env.str(
+        "BATCH_DIRECTORY", str(Path(tempfile.gettempdir()) / f"moderation-batches-{os.getuid()}")
+    )
+)
+
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 
 QUEUE_BOUND = env.int("QUEUE_BOUND", 1000)  # how many nudges the sweep leaves in a queue at most
+BATCH_QUEUE_BOUND = env.int("BATCH_QUEUE_BOUND", 100)  # the same for history
+# History is not asked while a report that could be asked has waited longer than this.
+LIVE_TARGET_SECONDS = env.float("LIVE_TARGET_SECONDS", 30.0)
 SWEEP_INTERVAL_SECONDS = env.float("SWEEP_INTERVAL_SECONDS", 5.0)
 
 CELERY_BROKER_URL = required("REDIS_URL", development="redis://127.0.0.1:6379/0")

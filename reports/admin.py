@@ -133,9 +133,7 @@ class ReportAdmin(EvidenceAdmin):
         return render_to_string(
             "admin/reports/machine.html",
             {
-                "classifications": sorted(
-                    report.classifications.all(), key=lambda each: -each.policy_version_id
-                ),
+                "report": report,
                 "jobs": report.jobs.all(),
                 "floor_rules": report.floor_rules,
                 "waiting": waiting_sentence(report),

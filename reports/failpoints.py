@@ -46,6 +46,19 @@ class Point(StrEnum):
     TASK_BEFORE_ACK = "task.before_ack"
     SWEEP_AFTER_CHOOSE = "sweep.after_choose"
     SWEEP_AFTER_PUBLISH = "sweep.after_publish"
+    # And those that a batch passes, as far as they are not the same.
+    BATCH_AFTER_JOBS = "batch.after_jobs"
+    BATCH_AFTER_LINES = "batch.after_lines"
+    BATCH_AFTER_FILE = "batch.after_file"
+    BATCH_AFTER_UPLOAD = "batch.after_upload"
+    BATCH_UPLOAD_NOTED = "batch.upload_noted"
+    BATCH_AFTER_CREATE = "batch.after_create"
+    BATCH_CREATE_NOTED = "batch.create_noted"
+    BATCH_AFTER_POLL = "batch.after_poll"
+    BATCH_AFTER_DOWNLOAD = "batch.after_download"
+    BATCH_AFTER_SLICE = "batch.after_slice"
+    BATCH_AFTER_RECORDED = "batch.after_recorded"
+    BATCH_AFTER_DELETE = "batch.after_delete"
 
 
 class FailpointError(Exception):

@@ -172,6 +172,17 @@ def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, uph
     place_items({item_id}, decided=True)
 
 
+def reopen(reports: Collection[Report]) -> None:
+    """Send locked reports back to people, because a newer verdict found what none had found before.
+
+    Their rank is right already: it follows the verdict, whatever the status.
+    """
+    Report.objects.filter(pk__in=[report.pk for report in reports]).update(
+        status=Status.NEEDS_REVIEW
+    )
+    place_items({report.item_id for report in reports})
+
+
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
     """Raise a locked report's floor, naming the rule; a second call with the same rule does nothing."""
     if rule in report.floor_rules:

@@ -74,8 +74,7 @@ class _Publisher:
         if now - self.counted_at.get(lane, -LENGTH_HOLDS_SECONDS) >= LENGTH_HOLDS_SECONDS:
             self.counted_at[lane], self.lengths[lane] = now, queue_length(lane)
         self.lengths[lane] += 1
-        bound: int = settings.QUEUE_BOUND
-        return self.lengths[lane] <= bound
+        return self.lengths[lane] <= queue_bound(lane)
 
     def _warm_up(self) -> None:
         """Connect before the first nudge, which otherwise waits a second for it."""
@@ -114,6 +113,12 @@ def publish(*, report_id: int, lane: Lane) -> None:
         TASK, kwargs={"report_id": report_id, "lane": lane}, queue=lane, retry=False
     )
     hit(Point.NUDGE_AFTER_PUBLISH)
+
+
+def queue_bound(lane: Lane) -> int:
+    """How many nudges may lie in the lane's queue."""
+    bound: int = settings.QUEUE_BOUND if lane is Lane.LIVE else settings.BATCH_QUEUE_BOUND
+    return bound
 
 
 def queue_length(lane: Lane) -> int:

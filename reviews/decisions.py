@@ -7,8 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
+from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
+from reviews.claims import release_item
 from reviews.models import DecidedReport, Decision
 
 
@@ -79,6 +81,8 @@ def decide_item(
             reopen=wish.action == Decision.Action.REOPEN,
             upheld=wish.action in Decision.UPHOLDS,
         )
+        settle_open([report.pk for report in reports])
+        release_item(item_id)
         write_audit(
             action="decided",
             of=decision.item,

@@ -13,7 +13,7 @@ from classifier.models import Job
 from classifier.provider_errors import LONGEST_RETRY_AFTER_SECONDS
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, ReporterIdentity
-from reports.nudge import Lane, queue_length
+from reports.nudge import Lane, queue_bound, queue_length
 from reviews.invariant_queries import RULES
 
 GRACE_SECONDS = 300.0
@@ -71,9 +71,8 @@ def broken_invariants(
 
 def overlong_queues() -> list[Broken]:
     """V11's other half, which only the broker knows; raises what the broker's client raises."""
-    sentence = f"queues that hold more nudges than their bound of {settings.QUEUE_BOUND}"
-    over = [lane.value for lane in Lane if queue_length(lane) > settings.QUEUE_BOUND]
-    return [_broken("V11", sentence, over)] if over else []
+    over = [lane.value for lane in Lane if queue_length(lane) > queue_bound(lane)]
+    return [_broken("V11", "queues that hold more nudges than their bound", over)] if over else []
 
 
 def _by_the_rules(grace_seconds: float) -> list[Broken]:

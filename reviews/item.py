@@ -14,7 +14,7 @@ from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.models import Decision
+from reviews.models import Claim, Decision
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -66,6 +66,8 @@ class ItemPage:
     more: int
     """Reports of the item that are not shown, and that a decision from this page leaves alone."""
     decisions: list[Decision]
+    claim: Claim | None
+    """Who has the item in hand."""
 
     @property
     def title(self) -> str:
@@ -162,6 +164,7 @@ def read_item(item_id: int) -> ItemPage:
         shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
         more=item.report_count - len(chosen),
         decisions=list(decisions),
+        claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
     )
 
 

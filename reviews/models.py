@@ -91,6 +91,12 @@ class DecidedReport(models.Model):
         return f"{self.report_id} by {self.decision_id}"
 
 
+class ClaimQuerySet(models.QuerySet["Claim"]):
+    def in_force(self) -> "ClaimQuerySet":
+        """Neither released nor run out (database clock)."""
+        return self.filter(released_at=None, expires_at__gt=Now())
+
+
 class Claim(models.Model):
     """An item in one reviewer's hands until it is released or its time runs out."""
 
@@ -101,6 +107,8 @@ class Claim(models.Model):
     claimed_at = models.DateTimeField(_("claimed"), db_default=Now(), editable=False)
     expires_at = models.DateTimeField(_("expires"))
     released_at = models.DateTimeField(_("released"), null=True)
+
+    objects = ClaimQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("claim")

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
 from reports.models import Item
+from reviews.claims import hold_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
 from reviews.forms import DecisionForm, FilterForm
 from reviews.item import ItemPage, read_item
@@ -68,22 +69,32 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @may_review
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
-    """An item's page, and the decision that is taken on it."""
+    """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
+    reviewer = _decider(request)
     try:
+        if reviewer and request.method == "GET":
+            hold_item(item_id=item_id, reviewer=reviewer)
         page = read_item(item_id)
     except Item.DoesNotExist:
         raise Http404 from None
     policy = active_policy_with_rest()
     if request.method == "POST":
-        return _decide(request, page, policy)
+        if reviewer is None:
+            return render(request, "403.html", status=403)
+        return _decide(request, reviewer, page, policy)
     form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
     return _render_item(request, page, form, policy)
 
 
-def _decide(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -> HttpResponse:
+def _decider(request: HttpRequest) -> User | None:
+    """Who asks, if they may decide."""
     user = request.user
-    if not isinstance(user, User) or not user.has_perm("reviews.decide_items"):
-        return render(request, "403.html", status=403)
+    return user if isinstance(user, User) and user.has_perm("reviews.decide_items") else None
+
+
+def _decide(
+    request: HttpRequest, reviewer: User, page: ItemPage, policy: PolicyVersion | None
+) -> HttpResponse:
     form = _form(page, policy, data=request.POST)
     if not form.is_valid():
         # The page shows what there is now, and so the form says: not what it was sent with.
@@ -94,7 +105,7 @@ def _decide(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) 
     try:
         decision = decide_item(
             item_id=page.item.pk,
-            reviewer=user,
+            reviewer=reviewer,
             wish=form.wish(),
             report_ids=form.cleaned_data["reports"],
             last_decision_id=form.cleaned_data["last"],
@@ -182,7 +193,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         if came_from.name == page.item.list
         else "",
         "listed": BY_NAME[Item.List(page.item.list)],
-        "may_decide": request.user.has_perm("reviews.decide_items"),
+        "may_decide": _decider(request) is not None,
     }
     return render(request, "reviews/item.html", _with_navigation(context), status=status)
 

@@ -20,6 +20,11 @@ class RemoteStatus(StrEnum):
         """Nothing will change any more, but that the files' names may be told late."""
         return self in _FINAL
 
+    @property
+    def ends_without_files(self) -> bool:
+        """It may have ended before a line was looked at."""
+        return self in _FINAL and self is not RemoteStatus.COMPLETED
+
 
 _FINAL = frozenset(
     {

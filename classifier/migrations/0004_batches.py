@@ -648,10 +648,31 @@ class Migration(migrations.Migration):
                 verbose_name="policy version",
             ),
         ),
+        migrations.AlterField(
+            model_name="job",
+            name="report",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="jobs",
+                to="reports.report",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="job",
+            name="policy_version",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="classifier.policyversion",
+            ),
+        ),
         migrations.AddField(
             model_name="job",
             name="batch",
             field=models.ForeignKey(
+                db_index=False,
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="jobs",
@@ -745,6 +766,7 @@ class Migration(migrations.Migration):
             model_name="batchline",
             name="job",
             field=models.ForeignKey(
+                db_index=False,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="lines",
                 to="classifier.job",

@@ -11,8 +11,8 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         return self.exclude(state__in=[Batch.State.DONE, Batch.State.CANCELLED])
 
     def at_work(self) -> "BatchQuerySet":
-        """Those whose jobs may be asked now."""
-        return self.filter(state__in=[Batch.State.PLANNING, Batch.State.RUNNING])
+        """Those whose jobs may be asked now; before, verdicts may be carried over to them."""
+        return self.filter(state=Batch.State.RUNNING)
 
     def with_recorded(self) -> "BatchQuerySet":
         """With `recorded`: how many of its reports have a verdict of its, without counting jobs."""

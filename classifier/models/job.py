@@ -102,8 +102,11 @@ class Job(models.Model):
         CALLS = "calls", _("by calls")
         PROVIDER_BATCH = "provider_batch", _("by the provider's batches")
 
-    report = models.ForeignKey(Report, models.PROTECT, related_name="jobs")
-    policy_version = models.ForeignKey(PolicyVersion, models.PROTECT, related_name="+")
+    # Without indexes of their own: those below serve, and a million rows are written in one go.
+    report = models.ForeignKey(Report, models.PROTECT, related_name="jobs", db_index=False)
+    policy_version = models.ForeignKey(
+        PolicyVersion, models.PROTECT, related_name="+", db_index=False
+    )
     lane = models.CharField(_("lane"), max_length=8, choices=Lane, default=Lane.LIVE)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     claims = models.PositiveIntegerField(_("claims"), default=0)
@@ -114,7 +117,7 @@ class Job(models.Model):
     not_before = models.DateTimeField(_("not before"), null=True)
     nudged_at = models.DateTimeField(_("nudged"), null=True)
     reason = models.CharField(_("why it waits"), max_length=32, choices=Reason, blank=True)
-    batch = models.ForeignKey(Batch, models.PROTECT, null=True, related_name="jobs")
+    batch = models.ForeignKey(Batch, models.PROTECT, null=True, related_name="jobs", db_index=False)
     through = models.CharField(
         _("asked"), max_length=16, choices=Through, db_default=Through.CALLS, default=Through.CALLS
     )

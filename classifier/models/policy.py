@@ -20,11 +20,24 @@ class PolicyVersionQuerySet(models.QuerySet["PolicyVersion"]):
         """The one version that new reports are judged under; None before the first activation."""
         return self.filter(state=PolicyVersion.State.ACTIVE).first()
 
+    def standing(self, content_hash: str) -> "PolicyVersion | None":
+        """The version that has this content and need not be made again: the active or the newest."""
+        newest = self.exclude(state=PolicyVersion.State.RETIRED).order_by("-number").first()
+        for version in (self.active(), newest):
+            if version and version.content_hash == content_hash:
+                return version
+        return None
+
+    def saying_the_same(self, version: "PolicyVersion") -> "PolicyVersionQuerySet":
+        """The other versions of this content, oldest first."""
+        same = self.filter(content_hash=version.content_hash).exclude(pk=version.pk)
+        return same.order_by("number")
+
 
 class PolicyVersion(models.Model):
     """One numbered set of rules: categories, threshold, prompt, model. Immutable from candidate on.
 
-    Another model is another version. `classifier.policies` makes and activates them.
+    Another model is another version. `classifier.policies` makes them and moves them on.
     """
 
     class State(models.TextChoices):

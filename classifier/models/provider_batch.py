@@ -120,7 +120,7 @@ class BatchLine(models.Model):
 
     custom_id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     provider_batch = models.ForeignKey(ProviderBatch, models.PROTECT, related_name="all_lines")
-    job = models.ForeignKey(Job, models.PROTECT, related_name="lines")
+    job = models.ForeignKey(Job, models.PROTECT, related_name="lines", db_index=False)
     least_tokens = models.PositiveIntegerField(
         default=0, help_text="Fewer tokens read than this prove that the input was cut."
     )

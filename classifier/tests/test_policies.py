@@ -16,7 +16,7 @@ from classifier.policies import (
     load_policy,
     read_policy_file,
 )
-from classifier.tests.situations import at_once
+from classifier.tests.situations import at_once, load_version
 from reports import spelling, triage
 from reports.models import AuditEntry
 
@@ -95,6 +95,41 @@ def test_content_that_was_retired_comes_back_as_a_new_version() -> None:
         load_command("--model", model, "--activate")
 
     assert states() == {1: State.RETIRED, 2: State.RETIRED, 3: State.ACTIVE}
+
+
+@pytest.mark.django_db
+def test_it_says_which_versions_had_the_same_content() -> None:
+    for model in ("m", "n", "m", "n"):
+        said = load_command("--model", model, "--activate")
+
+    assert said == "policy version 4 for n is active; the same content as version 2"
+
+
+@pytest.mark.django_db
+def test_a_draft_in_the_admin_makes_no_new_version_at_the_next_deployment() -> None:
+    load_command("--model", "m", "--activate")
+    load_version(prompt="Half a thought.", activate=False)
+
+    said = load_command("--model", "m", "--activate")
+
+    assert said == "policy version 1 for m is already active"
+    assert states() == {1: State.ACTIVE, 2: State.DRAFT}
+
+
+@pytest.mark.django_db
+def test_without_a_file_it_keeps_what_people_made_active() -> None:
+    load_command("--model", "m", "--activate")
+    load_version(prompt="What people agreed on.")
+    PolicyVersion.objects.create(
+        number=9, title="A draft", prompt="", categories=[], safe_threshold=1
+    )
+
+    said = load_command("--model", "stand-in-not-a-model", "--activate")
+    other = load_command("--model", "n", "--activate")
+
+    assert said == "policy version 2 for stand-in-not-a-model is already active"
+    assert other == "policy version 10 for n is active"
+    assert PolicyVersion.objects.get(pk=10).prompt == "What people agreed on."
 
 
 def test_every_part_of_the_content_counts_and_the_title_does_not(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from pytest_django import Settings
 
+from classifier.jobs import NUDGE_LOST_SECONDS
 from classifier.models import Heartbeat, Job, PolicyVersion
-from classifier.sweep import GRACE_SECONDS, NUDGE_LOST_SECONDS, Swept, sweep_once
+from classifier.sweep import GRACE_SECONDS, Swept, sweep_once
 from classifier.tests.situations import (
     at_once,
     empty_queue,

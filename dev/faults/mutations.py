@@ -65,12 +65,7 @@ MUTATIONS = (
         "classifier/jobs.py",
         (
             (
-                (
-                    "WHERE NOT job.done AND NOT job.parked AND job.attempts < %(most)s\n"
-                    "    AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())\n"
-                    "    AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())\n"
-                    "RETURNING"
-                ),
+                "WHERE job.batch_id IS NULL AND {READY}\nRETURNING",
                 "RETURNING",
             ),
         ),

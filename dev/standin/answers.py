@@ -3,6 +3,7 @@
 import json
 import secrets
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dev.standin.evidence import message_text, verdict
@@ -18,7 +19,8 @@ class Answer(NamedTuple):
     """What to send and how.
 
     `manner` is "whole" or the name of another way in `wire`. `seconds` is how long that takes,
-    `interval` the pause between two pieces, `megabytes` how much comes.
+    `interval` the pause between two pieces, `megabytes` how much comes. A `file` is sent in place
+    of the body, piece by piece.
     """
 
     status: int
@@ -28,6 +30,7 @@ class Answer(NamedTuple):
     seconds: float = 0
     interval: float = 1
     megabytes: float = 0
+    file: Path | None = None
 
 
 def json_answer(status: int, value: Any, headers: dict[str, str] | None = None) -> Answer:

@@ -28,14 +28,30 @@ class Standin:
         """Behave like this until told otherwise, in place of earlier manners; see `manners`."""
         self._ask("PUT", "/manners", manners)
 
+    def fail(
+        self, operation: str, step: dict[str, Any], *, times: int = 1, effect: bool = True
+    ) -> None:
+        """Let the next such calls of the Files and Batch API go wrong; see `batches.faults`."""
+        fault = {"on": operation, "step": step, "times": times, "effect": effect}
+        self._ask("POST", "/faults", fault)
+
+    def standing(self, *, settled_within: float = 0) -> dict[str, Any]:
+        """`files` and `batches` there, oldest first, and `counts` of the operations that were done.
+
+        Waits so many seconds for batches that are not at their end.
+        """
+        found: dict[str, Any] = self._ask("GET", f"/batches?settled_within={settled_within}")
+        return found
+
     def clear(self) -> None:
-        """Forget every script and every call, and behave normally."""
+        """Forget every script, every call, every file and batch, and behave normally."""
         self._ask("DELETE", "/script")
         self._ask("DELETE", "/manners")
         self._ask("DELETE", "/calls")
+        self._ask("DELETE", "/batches")
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        connection = http.client.HTTPConnection(self._address, timeout=10)
+        connection = http.client.HTTPConnection(self._address, timeout=60)
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
             response = connection.getresponse()

@@ -1,6 +1,8 @@
 """Fold a text to the one spelling the word rules look at, and keep where each letter came from."""
 
+import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 # Letters that writers of Arabic use for one another, and two punctuation marks.
@@ -21,7 +23,7 @@ ARABIC_FOLD = str.maketrans(
 )
 _TATWEEL = "\u0640"
 # A letter written this often in a row is emphasis ("soooo") and counts once.
-_STRETCHED = 3
+_RUNS = re.compile(r"(.)\1{2,}", re.DOTALL)
 
 
 class Folded(NamedTuple):
@@ -37,15 +39,16 @@ def fold(original: str) -> Folded:
     Alef forms, ya and alef maqsura, ta marbuta and ha are unified, digits become ASCII,
     stretched letters are shortened to one.
     """
-    letters: list[str] = []
-    origin: list[int] = []
-    for index, character in enumerate(original):
-        for letter in _spelling(character):
-            letters.append(letter)
-            origin.append(index)
-    return _shorten(letters, origin)
+    spelled = [_spelling(character) for character in original]
+    text = "".join(spelled)
+    if len(text) == len(spelled) and "" not in spelled:
+        origin = list(range(len(text)))
+    else:
+        origin = [index for index, letters in enumerate(spelled) for _ in letters]
+    return _shorten(text, origin)
 
 
+@lru_cache(maxsize=4096)
 def _spelling(character: str) -> str:
     folded = unicodedata.normalize("NFKC", character).casefold().translate(ARABIC_FOLD)
     return "".join(
@@ -58,19 +61,14 @@ def _is_silent(letter: str) -> bool:
     return letter == _TATWEEL or unicodedata.category(letter) in {"Cf", "Mn"}
 
 
-def _shorten(letters: list[str], origin: list[int]) -> Folded:
+def _shorten(text: str, origin: list[int]) -> Folded:
     kept: list[str] = []
     kept_origin: list[int] = []
     start = 0
-    while start < len(letters):
-        end = start + 1
-        while end < len(letters) and letters[end] == letters[start]:
-            end += 1
-        if letters[start].isalpha() and end - start >= _STRETCHED:
-            kept.append(letters[start])
-            kept_origin.append(origin[start])
-        else:
-            kept.extend(letters[start:end])
-            kept_origin.extend(origin[start:end])
-        start = end
-    return Folded("".join(kept), kept_origin)
+    for run in _RUNS.finditer(text):
+        if not run[1].isalpha():
+            continue
+        kept.append(text[start : run.start() + 1])
+        kept_origin += origin[start : run.start() + 1]
+        start = run.end()
+    return Folded("".join([*kept, text[start:]]), kept_origin + origin[start:])

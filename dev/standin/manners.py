@@ -14,6 +14,7 @@
 | beside | an object, path to body | further GETs, such as "/props", for this query or any; others stay 404 |
 | truncates | true, false | true: no such 400; a longer prompt is answered and counted as `context` tokens |
 | misbehave | see `misbehaviour` | a share of the calls gets a random step |
+| batches | see `batches.manners` | how its Files and Batch API is, and what comes of a batch |
 
 A request without a response format is accepted by every server. A thought stands before the
 verdict's text, in <think> tags or with only the closing one, or as `message.reasoning_content`.
@@ -21,14 +22,24 @@ A step of a script comes before `misbehave`, that before a refusal, and a refusa
 A step built upon the normal answer is built upon the one that these manners give.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dev.standin.batches.manners import BatchManners, read_batch_manners
+from dev.standin.checks import (
+    BOOLEAN,
+    OBJECT,
+    POSITIVE,
+    SECONDS,
+    SHARE,
+    WHOLE,
+    Check,
+    check_fields,
+    one_of,
+    some_of,
+)
 from dev.standin.misbehaviour import Misbehaviour
-from dev.standin.steps import KINDS, MAX_SECONDS, ScriptError, is_number, is_texts
-
-_Check = tuple[Callable[[Any], bool], str]
+from dev.standin.steps import KINDS, ScriptError, is_texts
 
 MAX_MODEL_LEN = 32_768
 MODES = ("json_schema", "json_object", "text")
@@ -50,6 +61,7 @@ class Manners:
     beside: dict[str, Any] = field(default_factory=dict)
     truncates: bool = False
     misbehave: Misbehaviour | None = None
+    batches: BatchManners = field(default_factory=BatchManners)
 
 
 NORMAL = Manners()
@@ -59,66 +71,39 @@ def read_manners(value: Any) -> Manners:
     """The manners in a request's JSON; raises ScriptError."""
     if not isinstance(value, dict):
         raise ScriptError("Manners are a JSON object.")
-    _check(value, _FIELDS, "Manners")
+    check_fields(value, _FIELDS, "Manners")
     fields: dict[str, Any] = {
         name: tuple(one) if isinstance(one, list) else one for name, one in value.items()
     }
     if "misbehave" in fields:
-        _check(fields["misbehave"], _MISBEHAVE, "misbehave")
+        check_fields(fields["misbehave"], _MISBEHAVE, "misbehave")
         fields["misbehave"] = Misbehaviour(**fields["misbehave"])
+    if "batches" in fields:
+        fields["batches"] = read_batch_manners(fields["batches"])
     return Manners(**fields)
 
 
-def _one_of(*values: str) -> _Check:
-    # A list has no hash, so membership is asked of a tuple.
-    return lambda value: value in values, " or ".join(f'"{value}"' for value in values)
-
-
-def _some_of(known: tuple[str, ...]) -> _Check:
-    return (
-        lambda value: is_texts(value) and set(value) <= set(known),
-        f"a list out of {', '.join(known)}",
-    )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_BOOLEAN: _Check = (lambda value: isinstance(value, bool), "true or false")
-
-_FIELDS: dict[str, _Check] = {
-    "modes": _some_of(MODES),
-    "mode_refusal": _one_of("400", "422", "500", "ignored", "empty"),
+_FIELDS: dict[str, Check] = {
+    "modes": some_of(MODES),
+    "mode_refusal": one_of("400", "422", "500", "ignored", "empty"),
     "refused_parameters": (is_texts, "a list of names"),
-    "parameter_style": _one_of("openai", "fastapi", "message"),
-    "thinks": _one_of("", "tags", "open_tag_missing", "field"),
-    "echoes_ref": _BOOLEAN,
+    "parameter_style": one_of("openai", "fastapi", "message"),
+    "thinks": one_of("", "tags", "open_tag_missing", "field"),
+    "echoes_ref": BOOLEAN,
     "served_model": (lambda value: isinstance(value, str), "a name"),
-    "context": (lambda value: _is_whole(value) and value > 0, "a positive whole number"),
+    "context": POSITIVE,
     "models": (lambda value: value is not None, "JSON other than null"),
     "beside": (
         lambda value: isinstance(value, dict) and all(path.startswith("/") for path in value),
         "an object of paths that begin with /",
     ),
-    "truncates": _BOOLEAN,
-    "misbehave": (lambda value: isinstance(value, dict), "an object"),
+    "truncates": BOOLEAN,
+    "misbehave": OBJECT,
+    "batches": OBJECT,
 }
-_MISBEHAVE: dict[str, _Check] = {
-    "seed": (_is_whole, "a whole number"),
-    "share": (lambda value: is_number(value, most=1), "a number from 0 to 1"),
-    "slow": (
-        lambda value: is_number(value, most=MAX_SECONDS),
-        f"a number of seconds from 0 to {MAX_SECONDS}",
-    ),
-    "kinds": _some_of(tuple(sorted(KINDS))),
+_MISBEHAVE: dict[str, Check] = {
+    "seed": WHOLE,
+    "share": SHARE,
+    "slow": SECONDS,
+    "kinds": some_of(tuple(sorted(KINDS))),
 }
-
-
-def _check(value: dict[str, Any], fields: dict[str, _Check], what: str) -> None:
-    if unknown := value.keys() - fields.keys():
-        raise ScriptError(f"{what} has no field {min(unknown)!r}; known are: {', '.join(fields)}.")
-    for name, one in value.items():
-        fits, expected = fields[name]
-        if not fits(one):
-            raise ScriptError(f"{name} is {expected}.")

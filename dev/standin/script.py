@@ -70,6 +70,10 @@ class Script:
         with self._lock:
             self._entries.clear()
 
+    def __bool__(self) -> bool:
+        """Whether anything is left."""
+        return bool(self._entries)
+
     def next_step(self, searchable: str) -> dict[str, Any] | None:
         """The step for a request whose evidence reads like this; None for a normal answer."""
         with self._lock:

@@ -19,7 +19,7 @@ from dev.standin.manners import NORMAL, Manners
 from dev.standin.wire import MEGABYTE, of_white_space
 
 _WIRE_ONLY = frozenset({"hang", "close", "reset", "flood"})
-_WIRE_WITH_ANSWER = frozenset({"drip", "drip_headers", "cut", "drop_after_answer"})
+WIRE_WITH_ANSWER = frozenset({"drip", "drip_headers", "cut", "drop_after_answer"})
 _WIRE_FIELDS = ("seconds", "interval", "megabytes")
 _THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
 _JSON = {"Content-Type": "application/json"}
@@ -32,7 +32,7 @@ def scripted_answer(
     manners: Manners = NORMAL,
 ) -> Answer:
     """The answer a step asks for; 400 where that needs a verdict and there is no evidence."""
-    answer = _answer_without_verdict(step)
+    answer = answer_without_verdict(step)
     if answer is not None:
         return answer
     kind = step["kind"]
@@ -50,7 +50,8 @@ def scripted_answer(
     return _changed_answer(request, evidence, step, manners)
 
 
-def _answer_without_verdict(step: dict[str, Any]) -> Answer | None:
+def answer_without_verdict(step: dict[str, Any]) -> Answer | None:
+    """The answer of a step that is about no verdict; None for the others."""
     kind = step["kind"]
     headers = {_latin(name): _latin(value) for name, value in step.get("headers", {}).items()}
     if kind in _WIRE_ONLY:
@@ -117,9 +118,14 @@ def _changed_answer(
         return _packed(answer, step["megabytes"])
     if kind == "raw":
         return answer._replace(manner=kind, body=base64.b64decode(step["base64"]) + answer.body)
-    if kind in _WIRE_WITH_ANSWER:
-        return answer._replace(status=step.get("status", 200), **_wire(step))
+    if kind in WIRE_WITH_ANSWER:
+        return sent_otherwise(answer, step)
     return answer
+
+
+def sent_otherwise(answer: Answer, step: dict[str, Any]) -> Answer:
+    """The answer, sent in one of the ways `WIRE_WITH_ANSWER`."""
+    return answer._replace(status=step.get("status", answer.status), **_wire(step))
 
 
 def _wire(step: dict[str, Any]) -> dict[str, Any]:

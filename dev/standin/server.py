@@ -1,45 +1,21 @@
-"""The stand-in's HTTP server, and `running_standin` that starts it inside a test.
-
-| request | answer |
-|---|---|
-| GET / | what this is |
-| GET /v1/models | one model and its context length, or the list of the manners |
-| GET what `beside` of the manners names | its body |
-| POST /v1/chat/completions | the verdict by the word rules, or what a script or the manners say |
-| POST /script, DELETE /script | add one script (see `script`), forget all |
-| PUT /manners, DELETE /manners | behave like this (see `manners`), behave normally |
-| GET /calls, DELETE /calls | the log of completion requests (see `calls`), forget it |
-"""
+"""The stand-in's HTTP server, and `running_standin` that starts it inside a test."""
 
 import contextlib
 import ipaddress
-import json
 import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
 
 from dev.standin.answering import Answering
-from dev.standin.answers import (
-    OWNER,
-    Answer,
-    beside_answer,
-    error_answer,
-    json_answer,
-    models_answer,
-)
+from dev.standin.batches.api import BatchApi
 from dev.standin.client import Standin
-from dev.standin.manners import NORMAL, read_manners
-from dev.standin.script import ScriptError
-from dev.standin.wire import Sending, is_to_be_reset
-
-_MAX_REQUEST_BYTES = 64 * 1024 * 1024
-_MAX_LENGTH_DIGITS = 9
-_OK = {"ok": True}
+from dev.standin.handler import StandinHandler
+from dev.standin.wire import is_to_be_reset
 
 
 class BindError(ValueError):
@@ -58,6 +34,7 @@ class StandinServer(ThreadingHTTPServer):
                 f"The stand-in listens on a loopback address such as 127.0.0.1 only, not on {host}."
             )
         self.model = Answering(delay=delay)
+        self.batches = BatchApi(self.model)
         self._connections: set[socket.socket] = set()
         self._answering: list[threading.Thread] = []
         self._busy = 0
@@ -130,126 +107,7 @@ class StandinServer(ThreadingHTTPServer):
         deadline = time.monotonic() + grace
         for thread in threads:
             thread.join(max(0, deadline - time.monotonic()))
-
-
-class StandinHandler(BaseHTTPRequestHandler):
-    server: StandinServer
-    protocol_version = "HTTP/1.1"
-    # A client that neither reads nor writes nor leaves would keep its thread for ever.
-    timeout = 300
-    # Unbuffered small writes and Nagle's algorithm cost 45 ms a call on a kept connection.
-    disable_nagle_algorithm = True
-    wbufsize = -1
-
-    def do_GET(self) -> None:
-        match self.path:
-            case "/":
-                self._send(json_answer(200, {"service": OWNER, "base_url": self.server.base_url}))
-            case "/v1/models":
-                self._send(models_answer(self.server.model.manners))
-            case "/calls":
-                self._send(json_answer(200, {"calls": self.server.model.calls.all()}))
-            case _:
-                answer = beside_answer(self.server.model.manners, self.path)
-                self._send(answer) if answer else self._send_not_found()
-
-    def do_POST(self) -> None:
-        body = self._read_json()
-        if isinstance(body, Answer):
-            self._send(body)
-            return
-        match self.path:
-            case "/v1/chat/completions":
-                with self.server.busy():
-                    self._complete(body)
-            case "/script":
-                self._add_script(body)
-            case _:
-                self._send_not_found()
-
-    def do_PUT(self) -> None:
-        body = self._read_json()
-        if isinstance(body, Answer):
-            self._send(body)
-        elif self.path == "/manners":
-            self._set_manners(body)
-        else:
-            self._send_not_found()
-
-    def do_DELETE(self) -> None:
-        match self.path:
-            case "/script":
-                self.server.model.script.clear()
-                # Or a call that waits would exchange its answer in the next test.
-                self.server.model.swaps.release()
-            case "/manners":
-                self.server.model.manners = NORMAL
-            case "/calls":
-                self.server.model.calls.clear()
-            case _:
-                self._send_not_found()
-                return
-        self._send(json_answer(200, _OK))
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nothing: GET /calls is the log."""
-
-    def _add_script(self, body: Any) -> None:
-        try:
-            self.server.model.script.add(body)
-        except ScriptError as error:
-            self._send(error_answer(400, str(error), code="bad_script"))
-        else:
-            self._send(json_answer(200, _OK))
-
-    def _set_manners(self, body: Any) -> None:
-        try:
-            self.server.model.manners = read_manners(body)
-        except ScriptError as error:
-            self._send(error_answer(400, str(error), code="bad_manners"))
-        else:
-            self._send(json_answer(200, _OK))
-
-    def _complete(self, request: Any) -> None:
-        if problem := _problem(request):
-            self._send(error_answer(400, problem))
-            return
-        answer, call = self.server.model.answer(request)
-        try:
-            self._send(answer, call)
-        except OSError:
-            self.server.model.calls.set_unanswered(call)
-            self.close_connection = True
-
-    def _send(self, answer: Answer, call: dict[str, Any] | None = None) -> None:
-        calls = self.server.model.calls
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-
-        def started() -> None:
-            if call is not None:
-                calls.set_status(call, answer.status, headers.get("retry-after"))
-
-        def ended() -> None:
-            if call is not None:
-                calls.set_answered(call)
-
-        Sending(self, self.server.model.stopping, started=started, ended=ended).send(answer)
-
-    def _send_not_found(self) -> None:
-        self._send(error_answer(404, f"The stand-in has no {self.command} {self.path}."))
-
-    def _read_json(self) -> Any:
-        """The request's JSON, or the Answer that refuses it."""
-        length = self.headers.get("Content-Length", "")
-        known = length.isascii() and length.isdigit()
-        if not known or len(length) > _MAX_LENGTH_DIGITS or int(length) > _MAX_REQUEST_BYTES:
-            # The body stays unread, so the connection cannot be used again.
-            self.close_connection = True
-            return error_answer(413 if known else 411, "A Content-Length up to 64 MiB.")
-        try:
-            return json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError) as error:
-            return error_answer(400, f"The request is not JSON: {error}")
+        self.batches.clear()
 
 
 @contextlib.contextmanager
@@ -270,13 +128,3 @@ def _is_loopback(host: str) -> bool:
     with contextlib.suppress(ValueError):
         return ipaddress.IPv4Address(host).is_loopback
     return host == "localhost"
-
-
-def _problem(request: Any) -> str | None:
-    if not isinstance(request, dict) or not isinstance(request.get("model"), str):
-        return "model is required."
-    if not isinstance(request.get("messages"), list) or not request["messages"]:
-        return "messages is a list of at least one message."
-    if request.get("stream"):
-        return "The stand-in does not stream."
-    return None

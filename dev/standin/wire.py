@@ -13,6 +13,7 @@
 | flood | `megabytes` of white space |
 """
 
+import io
 import itertools
 import socket
 import struct
@@ -73,12 +74,17 @@ class Sending:
                 self._send_whole(answer)
 
     def _send_whole(self, answer: Answer) -> None:
-        self._begin(answer)
-        self._handler.send_header("Content-Length", str(len(answer.body)))
-        self._handler.end_headers()
-        self._ended()
-        half = len(answer.body) // 2
-        self._write(answer.body[:half] if answer.manner == "cut" else answer.body)
+        with answer.file.open("rb") if answer.file else io.BytesIO(answer.body) as source:
+            size = source.seek(0, io.SEEK_END)
+            source.seek(0)
+            self._begin(answer)
+            self._handler.send_header("Content-Length", str(size))
+            self._handler.end_headers()
+            self._ended()
+            left = size // 2 if answer.manner == "cut" else size
+            while piece := source.read(min(left, MEGABYTE)):
+                self._write(piece)
+                left -= len(piece)
         if answer.manner in {"cut", "drop_after_answer"}:
             self._handler.close_connection = True
 

@@ -16,6 +16,7 @@ Strong rules say 0.9 and more, weak ones 0.65 to 0.75. The rules know no irony a
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from dev.standin.folding import Folded, fold
@@ -62,6 +63,11 @@ class Judged(NamedTuple):
 
 def judge(texts: Sequence[str]) -> Judged:
     """The verdict on the texts of one report; the same texts give the same verdict."""
+    return _judge(tuple(texts))
+
+
+@lru_cache(maxsize=1024)
+def _judge(texts: tuple[str, ...]) -> Judged:
     folded = [fold(text) for text in texts]
     for first in RULES:
         if not any(_matches(first, one) for one in folded):

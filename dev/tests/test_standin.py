@@ -203,7 +203,7 @@ def test_a_prompt_beyond_the_stated_context_is_a_400(standin: Standin) -> None:
 
 
 def test_unknown_paths_are_404(standin: Standin) -> None:
-    assert send(connect(standin), "GET", "/v1/files")[0] == 404
+    assert send(connect(standin), "GET", "/v1/embeddings")[0] == 404
 
 
 def test_a_kept_connection_answers_fast(standin: Standin) -> None:

@@ -83,7 +83,7 @@ def test_a_queue_beyond_its_bound_is_broken() -> None:
     with override_settings(QUEUE_BOUND=1):
         line = check()[10]
 
-    assert line == "V11  BROKEN  1 queues that hold more nudges than their bound of 1: live"
+    assert line == "V11  BROKEN  1 queues that hold more nudges than their bound: live"
 
 
 @pytest.mark.parametrize("grace", ["-1", "nan", "soon"])

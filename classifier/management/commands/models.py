@@ -8,6 +8,7 @@ from classifier.capabilities import forget
 from classifier.catalogue import effective_limit, is_expired, is_stale, is_unlisted
 from classifier.cooldown import ask_again_now
 from classifier.models import ProviderModel, WaitingReason
+from classifier.prices import plain, price_in_words, recorded_price
 
 ACTOR = "command models"
 
@@ -49,6 +50,7 @@ def _named(name: str | None) -> list[ProviderModel]:
 
 def _facts(model: ProviderModel) -> dict[str, Any]:
     limit = effective_limit(model, today=timezone.localdate())
+    price = recorded_price(model)
     return {
         "model": model.name,
         "base_url": model.base_url,
@@ -65,6 +67,7 @@ def _facts(model: ProviderModel) -> dict[str, Any]:
         "recorded_limit": model.recorded_limit,
         "recorded_evidence": model.recorded_evidence or None,
         "recorded_until": model.recorded_until.isoformat() if model.recorded_until else None,
+        "price": price and plain(price),
         "shutdown_on": model.shutdown_on.isoformat() if model.shutdown_on else None,
         "rest_reason": model.rest_reason or None,
         "rests_since": model.rests_since.isoformat() if model.rests_since else None,
@@ -76,6 +79,9 @@ def _in_words(model: ProviderModel) -> str:
     lines = [f"{model.name} at {model.base_url}"]
     lines.append(f"  asked as {model.mode}" if model.mode else "  not probed yet")
     lines += [f"  {line}" for line in _limit_in_words(model)]
+    price = recorded_price(model)
+    if price:
+        lines.append(f"  a million tokens: {price_in_words(price)}")
     if model.rests_until and model.rests_since:
         reason = WaitingReason(model.rest_reason)
         lines.append(f"  rests since {model.rests_since:%Y-%m-%d %H:%M:%S} UTC: {reason}")

@@ -1,15 +1,14 @@
 from datetime import date
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from classifier.catalogue import RecordRefusedError, drop_record, record_limit
-from classifier.models import PolicyVersion, ProviderModel
+from classifier.management.named import named_model
+from classifier.management.operation import Exit
 
 ACTOR = "command record_limit"
-EXIT_USAGE = 2
 
 
 class Command(BaseCommand):
@@ -34,9 +33,9 @@ class Command(BaseCommand):
         given = [options[name] for name in ("tokens", "evidence", "until")]
         if any(each is not None for each in given) if options["drop"] else None in given:
             raise CommandError(
-                "Give TOKENS, --evidence and --until, or --drop alone.", returncode=EXIT_USAGE
+                "Give TOKENS, --evidence and --until, or --drop alone.", returncode=Exit.USAGE
             )
-        model = _named(options["model"])
+        model = named_model(options["model"])
         if options["drop"]:
             dropped = drop_record(model=model, actor_name=ACTOR)
             self.stdout.write(
@@ -56,19 +55,5 @@ class Command(BaseCommand):
                 actor_name=ACTOR,
             )
         except RecordRefusedError as error:
-            raise CommandError(str(error), returncode=EXIT_USAGE) from None
+            raise CommandError(str(error), returncode=Exit.USAGE) from None
         self.stdout.write(f"{model.name}: {tokens:,} tokens until {until}, by {evidence}")
-
-
-def _named(name: str) -> ProviderModel:
-    """The row at the configured provider; a policy's model may have none yet."""
-    row = ProviderModel.objects.filter(base_url=settings.OPENAI_BASE_URL, name=name).first()
-    if row is not None:
-        return row
-    policy = PolicyVersion.objects.filter(model=name).first()
-    if policy is None:
-        raise CommandError(
-            f"No policy version names the model {name}, and it was never asked; see `models`.",
-            returncode=EXIT_USAGE,
-        )
-    return ProviderModel.objects.of_policy(policy)

@@ -11,7 +11,7 @@ from classifier.sweep import sweep_once
 
 class Command(BaseCommand):
     help = (
-        "Top up the live queue from what is due in PostgreSQL, every few seconds. Runs for ever as "
+        "Top up the queues from what is due in PostgreSQL, every few seconds. Runs for ever as "
         "its own process; several may run, one works. Stop it with SIGTERM or Ctrl-C."
     )
 

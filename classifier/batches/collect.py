@@ -1,0 +1,129 @@
+"""A batch that ended at the provider: its files come down, are recorded, and are deleted there."""
+
+import logging
+from collections.abc import Callable
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from classifier.batches import files, remote
+from classifier.batches.cut import PIECE, TOO_MANY_TOKENS
+from classifier.batches.later import later
+from classifier.batches.lost import lose, park_cancelled
+from classifier.batches.record import record_file
+from classifier.batches.words import RemoteStatus
+from classifier.models import (
+    Batch,
+    BatchLine,
+    PolicyVersion,
+    ProviderBatch,
+    ProviderModel,
+    WaitingReason,
+)
+from classifier.provider import ProviderError
+from reports.failpoints import Point, hit
+
+log = logging.getLogger(__name__)
+
+State = ProviderBatch.State
+
+
+def download(provider_batch: ProviderBatch) -> None:
+    """Both files, as far as there are any; one that the provider lost counts as none."""
+    for kind, file_id in _remote_files(provider_batch).items():
+        path = files.path_of(provider_batch, kind)
+        if file_id and not path.exists():
+            try:
+                remote.download(file_id=file_id, to=path)
+            except ProviderError as error:
+                if error.status not in {404, 410}:
+                    raise
+                log.warning("batch %s: its %s file is gone", provider_batch, kind)
+    hit(Point.BATCH_AFTER_DOWNLOAD)
+
+
+def _remote_files(provider_batch: ProviderBatch) -> dict[str, str]:
+    return {
+        files.OUTPUT: provider_batch.output_file_id,
+        files.ERRORS: provider_batch.error_file_id,
+    }
+
+
+def record(
+    provider_batch: ProviderBatch,
+    *,
+    policy: PolicyVersion,
+    model: ProviderModel,
+    between: Callable[[], object],
+) -> None:
+    """Give each line its outcome: what the files say, and to the rest that nothing came."""
+    for kind in _remote_files(provider_batch):
+        counted = record_file(
+            provider_batch=provider_batch,
+            path=files.path_of(provider_batch, kind),
+            policy=policy,
+            model=model,
+            between=between,
+        )
+        if counted.unknown or counted.broken:
+            log.warning(
+                "batch %s: of %s lines of its %s file %s could not be read, %s were of no open question",
+                provider_batch,
+                counted.read,
+                kind,
+                counted.broken,
+                counted.unknown,
+            )
+    while _end_some(provider_batch):
+        between()
+    ProviderBatch.objects.filter(pk=provider_batch.pk).update(
+        state=State.RECORDED, recorded_at=Now(), next_step_at=Now()
+    )
+    hit(Point.BATCH_AFTER_RECORDED)
+
+
+def _end_some(provider_batch: ProviderBatch) -> bool:
+    """Give some of the lines that nothing came for their outcome; whether there were any."""
+    with transaction.atomic():
+        batch = Batch.objects.get(pk=provider_batch.batch_id)
+        open_lines = provider_batch.all_lines.filter(outcome="").select_related("job")
+        some = list(open_lines.order_by("job")[:PIECE])
+        if provider_batch.error.startswith(TOO_MANY_TOKENS):
+            # The file was too much for the provider's queue, and no line's fault: a smaller one next.
+            BatchLine.objects.filter(pk__in=[line.pk for line in some]).delete()
+        elif batch.state == Batch.State.CANCELLING:
+            park_cancelled(some)
+        else:
+            outcome, reason = _why(provider_batch)
+            lose([(line, outcome, reason) for line in some])
+    return bool(some)
+
+
+def _why(provider_batch: ProviderBatch) -> tuple[str, WaitingReason]:
+    """What befell the lines that no file speaks of."""
+    if provider_batch.remote_status in {RemoteStatus.EXPIRED, RemoteStatus.CANCELLED}:
+        return BatchLine.Outcome.EXPIRED, WaitingReason.BATCH_EXPIRED
+    if provider_batch.remote_status == RemoteStatus.FAILED:
+        return BatchLine.Outcome.FAILED, WaitingReason.PROVIDER_REJECTED
+    return BatchLine.Outcome.MISSING, WaitingReason.PROVIDER_UNAVAILABLE
+
+
+def clean_up(provider_batch: ProviderBatch) -> None:
+    """Delete the files at the provider, which hold content, then ours. Twice changes nothing."""
+    for file_id in (
+        provider_batch.output_file_id,
+        provider_batch.error_file_id,
+        provider_batch.input_file_id,
+    ):
+        if file_id:
+            remote.delete_file(file_id)
+    hit(Point.BATCH_AFTER_DELETE)
+    files.remove(provider_batch)
+    ProviderBatch.objects.filter(pk=provider_batch.pk).update(state=State.DONE)
+
+
+def put_off(provider_batch: ProviderBatch, *, seconds: float, error: str) -> None:
+    """The step failed: again after a while, and the reason shows."""
+    ProviderBatch.objects.filter(pk=provider_batch.pk).update(
+        next_step_at=later(seconds), error=error[:200]
+    )

@@ -1,0 +1,144 @@
+"""How a batch, or a file of it at the provider, comes to its end."""
+
+import logging
+from collections.abc import Callable
+
+from django.db import connection, transaction
+from django.db.models import Sum
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from classifier.batches import files, remote
+from classifier.batches.cost import price_of
+from classifier.batches.plan import route
+from classifier.batches.reopen import reopen_default, reopen_disagreements
+from classifier.batches.words import RemoteStatus
+from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
+from classifier.provider import ProviderError
+from reports.audit import write_audit
+
+log = logging.getLogger(__name__)
+
+ACTOR = "reconcile"
+PIECE = 5_000
+
+
+def end(batch: Batch) -> bool:
+    """Done, once every job has a verdict or a named reason; before, what may be reopened is."""
+    if not _all_ended(batch):
+        return False
+    if batch.reopen_at_most is None:
+        reopen_default(batch_id=batch.pk, actor_name=ACTOR)
+    else:
+        reopen_disagreements(batch_id=batch.pk, at_most=batch.reopen_at_most, actor_name=ACTOR)
+    _close(batch, to=Batch.State.DONE, action="batch_done")
+    return True
+
+
+def _all_ended(batch: Batch) -> bool:
+    out = batch.provider_batches.exclude(
+        state__in=[ProviderBatch.State.RECORDED, ProviderBatch.State.DONE]
+    )
+    return not out.exists() and not batch.jobs.filter(done=False, parked=False).exists()
+
+
+def stop_at_cost(batch: Batch) -> bool:
+    """Stopped, where what was used and what is out may cost more than allowed."""
+    if batch.max_cost is None:
+        return False
+    model = ProviderModel.objects.of_policy(batch.policy_version)
+    price = price_of(model, today=timezone.now().date())
+    out = batch.provider_batches.out().aggregate(tokens=Sum("estimated_tokens"))["tokens"] or 0
+    if price is None:
+        why = "its cost is limited, and the price recorded is out of date"
+    else:
+        cost = price.of(
+            prompt=batch.prompt_tokens + out,
+            completion=batch.completion_tokens,
+            through=route(model),
+        )
+        if cost < batch.max_cost:
+            return False
+        why = f"it costs {cost}, with what is out, and the limit is {batch.max_cost}"
+    with transaction.atomic():
+        rows = Batch.objects.filter(pk=batch.pk, state=Batch.State.RUNNING)
+        if rows.update(state=Batch.State.STOPPED, note=why):
+            write_audit(action="batch_stopped", of=batch, actor_name=ACTOR, detail={"why": why})
+    log.warning("batch %s stopped: %s", batch.pk, why)
+    return True
+
+
+def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
+    """Park what is not out any more, piece by piece; cancelled, once nothing is out."""
+    while _park_some(batch):
+        between()
+    if not _all_ended(batch):
+        return False
+    _close(batch, to=Batch.State.CANCELLED, action="batch_cancelled")
+    return True
+
+
+def _park_some(batch: Batch) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            _PARK,
+            {"batch": batch.pk, "reason": WaitingReason.BATCH_CANCELLED, "piece": PIECE},
+        )
+        parked: int = cursor.rowcount
+    return parked
+
+
+# What a worker holds it may finish.
+_PARK = """
+UPDATE classifier_job SET parked = true, reason = %(reason)s, ended_at = clock_timestamp(),
+    lease_until = NULL
+WHERE id IN (
+    SELECT job.id FROM classifier_job AS job
+    WHERE job.batch_id = %(batch)s AND NOT job.done AND NOT job.parked
+        AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
+        AND NOT EXISTS (SELECT FROM classifier_batchline AS line
+            WHERE line.job_id = job.id AND line.outcome = '')
+    ORDER BY job.id LIMIT %(piece)s
+    FOR UPDATE SKIP LOCKED)
+"""
+
+
+def take_back(provider_batch: ProviderBatch) -> None:
+    """It was not sent yet, and its batch is called in: its lines go, its upload too."""
+    if provider_batch.input_file_id:
+        remote.delete_file(provider_batch.input_file_id)
+    files.remove(provider_batch)
+    with transaction.atomic():
+        BatchLine.objects.filter(provider_batch=provider_batch, outcome="").delete()
+        ProviderBatch.objects.filter(pk=provider_batch.pk).update(
+            state=ProviderBatch.State.DONE, lines=0, ended_at=Now()
+        )
+
+
+def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
+    """The provider will not take it: its lines fail, and are sent anew or asked by calls.
+
+    Where it turns out to have no Batch API at all, the whole batch goes by calls.
+    """
+    batch = provider_batch.batch
+    if remote.offers_batches() is False:
+        log.warning("batch %s: the provider has no Batch API; by calls", batch.pk)
+        ProviderModel.objects.filter(
+            pk=ProviderModel.objects.of_policy(batch.policy_version).pk
+        ).update(takes_batches=False, batches_seen_at=Now())
+        batch.jobs.filter(done=False, parked=False).update(through=Job.Through.CALLS)
+    ProviderBatch.objects.filter(pk=provider_batch.pk).update(
+        state=ProviderBatch.State.ENDED,
+        remote_status=RemoteStatus.FAILED,
+        error=(error.code or error.fault)[:200],
+        ended_at=Now(),
+        next_step_at=Now(),
+    )
+
+
+def _close(batch: Batch, *, to: Batch.State, action: str) -> None:
+    with transaction.atomic():
+        rows = Batch.objects.filter(pk=batch.pk, state=batch.state)
+        if rows.update(state=to, ended_at=Now()):
+            write_audit(action=action, of=batch, actor_name=ACTOR)
+    log.info("batch %s: %s", batch.pk, to)

@@ -1,0 +1,73 @@
+"""Lines of a provider's batch that brought no verdict, and what becomes of their jobs."""
+
+from collections.abc import Sequence
+
+from django.db import connection, transaction
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Least, Now
+
+from classifier.models import BatchLine, Job, WaitingReason
+from reports import lifecycle
+from reports.models import Severity
+
+Lost = tuple[BatchLine, str, WaitingReason]
+"""A line without a verdict, its outcome and why."""
+
+
+def refuse(line: BatchLine, outcome: str, reason: WaitingReason) -> None:
+    """What a filter or the model would not judge is a person's: never asked again."""
+    with transaction.atomic():
+        report = lifecycle.lock(line.job.report_id)
+        lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+        BatchLine.objects.filter(pk=line.pk).update(outcome=outcome, reason=reason)
+        Job.objects.filter(pk=line.job_id, done=False, parked=False).update(
+            parked=True, reason=reason, ended_at=Now(), lease_until=None
+        )
+
+
+def lose(lost: Sequence[Lost]) -> None:
+    """Lines without a verdict, and what becomes of their jobs; inside the caller's transaction.
+
+    What is too long for one line goes through calls, and so does what has stood in as many files as
+    it may. The rest is sent again.
+    """
+    if not lost:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE classifier_batchline AS line SET outcome = lost.outcome, reason = lost.reason"
+            " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS lost (custom_id, outcome, reason)"
+            " WHERE line.custom_id = lost.custom_id",
+            [
+                [line.custom_id for line, _outcome, _reason in lost],
+                [str(outcome) for _line, outcome, _reason in lost],
+                [str(reason) for _line, _outcome, reason in lost],
+            ],
+        )
+    for reason in sorted({reason for _line, _outcome, reason in lost}):
+        too_long = reason == WaitingReason.TOO_LONG
+        Job.objects.filter(
+            pk__in=[line.job_id for line, _outcome, each in lost if each == reason],
+            done=False,
+            parked=False,
+        ).update(
+            reason=reason,
+            submissions=Least(F("submissions") + 1, Job.MAX_SUBMISSIONS),
+            through=Value(Job.Through.CALLS) if too_long else _UNTIL_IT_HAD_ITS_CHANCES,
+        )
+
+
+_UNTIL_IT_HAD_ITS_CHANCES = Case(
+    When(submissions__gte=Job.MAX_SUBMISSIONS - 1, then=Value(Job.Through.CALLS)),
+    default=F("through"),
+)
+
+
+def park_cancelled(lines: Sequence[BatchLine]) -> None:
+    """The batch is called in: what was not answered waits for the next one under this version."""
+    BatchLine.objects.filter(pk__in=[line.pk for line in lines]).update(
+        outcome=BatchLine.Outcome.EXPIRED, reason=WaitingReason.BATCH_CANCELLED
+    )
+    Job.objects.filter(pk__in=[line.job_id for line in lines], done=False, parked=False).update(
+        parked=True, reason=WaitingReason.BATCH_CANCELLED, ended_at=Now(), lease_until=None
+    )

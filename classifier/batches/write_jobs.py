@@ -1,0 +1,73 @@
+"""Planning: a batch's jobs, written set-wise in the order of report ids, a piece a transaction."""
+
+from django.db import connection, transaction
+
+from classifier.batches.selection import Selection, history
+from classifier.models import Batch, Job
+from reports.models import Report
+
+PIECE = 20_000
+
+
+def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bool:
+    """Write the batch's jobs among the next `piece` reports; whether these were the last ones.
+
+    The piece and how far it went are one transaction: whoever plans on begins where it ended.
+    Nothing of a report is loaded. True too where the batch is not being planned any more.
+    """
+    with transaction.atomic():
+        batch = (
+            Batch.objects.select_for_update(no_key=True)
+            .select_related("policy_version")
+            .get(pk=batch_id)
+        )
+        if batch.state != Batch.State.PLANNING or batch.planned_up_to >= batch.last_report:
+            return True
+        selection = Selection.from_json(batch.selection)
+        # By ids, so that no piece reads more of the history than its own part.
+        after = Report.objects.filter(pk__gt=batch.planned_up_to, pk__lt=batch.last_report)
+        end = after.order_by("pk").values_list("pk", flat=True)[piece - 1 : piece].first()
+        up_to = batch.last_report if end is None else end
+        wanted = batch.wanted + _write(batch, selection, through, up_to)
+        if selection.limit is not None and wanted >= selection.limit:
+            up_to = batch.last_report
+        Batch.objects.filter(pk=batch_id).update(planned_up_to=up_to, wanted=wanted)
+    return up_to >= batch.last_report
+
+
+def _write(batch: Batch, selection: Selection, through: Job.Through, up_to: int) -> int:
+    """How many jobs were written."""
+    tables, parameters = history(
+        purpose=Batch.Purpose(batch.purpose), policy=batch.policy_version, selection=selection
+    )
+    limited = "ORDER BY report.id LIMIT %(left)s" if selection.limit is not None else ""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WRITE.format(tables=tables, limited=limited),
+            {
+                **parameters,
+                "batch": batch.pk,
+                "after": batch.planned_up_to,
+                "up_to": up_to,
+                "through": through,
+                "left": (selection.limit or 0) - batch.wanted,
+            },
+        )
+        written: int = cursor.rowcount
+    return written
+
+
+# A job that stands was of nobody, or of a batch that ended without it: it becomes this batch's, with
+# new attempts. Holders whose lease ran out are fenced off by the new claim.
+_WRITE = """
+INSERT INTO classifier_job AS job (report_id, policy_version_id, batch_id, lane, through,
+    attempts, claims, faults, reason, parked, done)
+SELECT chosen.id, %(version)s, %(batch)s, 'batch', %(through)s, 0, 0, 0, '', false, false
+FROM (SELECT report.id {tables} AND report.id > %(after)s AND report.id <= %(up_to)s
+    {limited}) AS chosen
+ON CONFLICT ON CONSTRAINT one_job_per_report_and_version DO UPDATE
+SET batch_id = excluded.batch_id, lane = 'batch', through = excluded.through, attempts = 0,
+    claims = job.claims + 1, faults = 0, further_calls = 0, submissions = 0, reason = '',
+    parked = false, not_before = NULL, nudged_at = NULL, lease_until = NULL, ended_at = NULL
+WHERE NOT job.done AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
+"""

@@ -1,0 +1,17 @@
+"""What becomes of disagreements once something newer has the last word."""
+
+from collections.abc import Collection
+
+from django.db.models.functions import Now
+
+from classifier.models import Disagreement
+
+
+def settle_open(report_ids: Collection[int]) -> None:
+    """End the open disagreements about locked reports: a later verdict or decision stands now.
+
+    One that was reopened stays so, for it says why its report came back to people.
+    """
+    Disagreement.objects.filter(report__in=report_ids, state=Disagreement.State.OPEN).update(
+        state=Disagreement.State.SETTLED, ended_at=Now()
+    )

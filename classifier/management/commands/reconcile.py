@@ -1,0 +1,86 @@
+import os
+import threading
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import InterfaceError, OperationalError, connection
+
+from classifier.batches.drive import drive
+from classifier.batches.pressure import live_lane_waits
+from classifier.management.operation import Telling, alone, ends_by_signal
+from classifier.models import Batch
+
+BETWEEN_ROUNDS_SECONDS = 1.0
+LIVE_FIRST_SECONDS = 1.0
+LOOK_AT_LIVE_EVERY = 20
+NICENESS = 10
+
+
+class Command(Telling):
+    help = (
+        "Carry batches on: write their jobs, send files to the provider, collect its answers, record "
+        "them. One round, or with --follow for ever as a process of its own. One works at a time; it "
+        "may be killed at any moment, and the next one goes on where it stood."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--follow", action="store_true", help="Round after round, for ever.")
+        parser.add_argument(
+            "--until-done",
+            action="store_true",
+            help="Round after round, until no batch has anything left to do.",
+        )
+        parser.add_argument("--json", action="store_true", help="One JSON object a line.")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
+        self.as_json = options["json"]
+        # Arrivals go first: on a busy machine this process waits, not their workers.
+        os.nice(NICENESS)
+        self._pieces = 0
+        self._pause = threading.Event()
+        with ends_by_signal("What was done stands; the next one goes on from there."):
+            while True:
+                if not options["follow"]:
+                    with alone(self.name):
+                        self._rounds(once=not options["until_done"])
+                    return
+                self._follow()
+
+    def _follow(self) -> None:
+        """Until the database goes away or another one is at work; then after a while again."""
+        try:
+            with alone(self.name):
+                self._rounds(forever=True)
+        except (OperationalError, InterfaceError) as error:
+            connection.close()
+            self.stderr.write(f"the database does not answer ({type(error).__name__})")
+        self._pause.wait(BETWEEN_ROUNDS_SECONDS)
+
+    def _rounds(self, *, once: bool = False, forever: bool = False) -> None:
+        while True:
+            before = _states()
+            did = drive(between=self._let_arrivals_go_first)
+            self._tell_changes(before)
+            if once or not (
+                forever or Batch.objects.unfinished().exclude(state=Batch.State.STOPPED).exists()
+            ):
+                return
+            if not did:
+                self._pause.wait(BETWEEN_ROUNDS_SECONDS)
+
+    def _let_arrivals_go_first(self) -> None:
+        """Wait while reports that could be asked have waited too long for it."""
+        self._pieces += 1
+        if self._pieces % LOOK_AT_LIVE_EVERY:
+            return
+        while live_lane_waits():
+            self._pause.wait(LIVE_FIRST_SECONDS)
+
+    def _tell_changes(self, before: dict[int, str]) -> None:
+        for batch, state in _states().items():
+            if before.get(batch) != state:
+                self.tell("batch", {"batch": batch, "state": state}, [f"batch {batch}: {state}"])
+
+
+def _states() -> dict[int, str]:
+    return dict(Batch.objects.order_by("-id").values_list("id", "state")[:100])

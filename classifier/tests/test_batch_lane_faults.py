@@ -1,0 +1,186 @@
+"""A job of a batch that brings no verdict: it waits, or ends with a reason and the time of its end."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from classifier.jobs import hold_back, park_dead, put_off
+from classifier.models import Batch, Job, PolicyVersion, WaitingReason
+from classifier.pipeline import Outcome
+from classifier.tests.history import (
+    ask,
+    claim_wanted,
+    ends_of,
+    load_next,
+    make_batch,
+    resolve,
+    send_judged,
+    wanted_of,
+)
+from classifier.tests.situations import (
+    claim,
+    completion,
+    empty_queue,
+    end_lease,
+    end_rest,
+    end_wait,
+    record,
+    send_text,
+)
+from dev.standin.client import Standin
+from reports.models import Item, Report, Severity
+from reports.tests.sending import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Reason = WaitingReason
+FILTERED = {"kind": "finish", "finish_reason": "content_filter"}
+"""A step: the provider's filter blocks the content."""
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue() -> Iterator[None]:
+    yield
+    empty_queue()
+
+
+@pytest.fixture
+def judged(client_of_sender: Client, policy: PolicyVersion) -> Report:
+    (report,) = send_judged(client_of_sender, 1, policy=policy)
+    return report
+
+
+@pytest.fixture
+def newer(judged: Report) -> PolicyVersion:
+    assert judged.status == Report.Status.JUDGED_SAFE
+    return load_next()
+
+
+@pytest.fixture
+def batch(judged: Report, newer: PolicyVersion) -> Batch:
+    """One job, under the newer version, of the report that was judged safe."""
+    return make_batch(newer, [judged])
+
+
+# --- Waiting
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"kind": "error", "status": 429}, Reason.PROVIDER_RATE_LIMITED),
+        ({"kind": "error", "status": 503}, Reason.PROVIDER_UNAVAILABLE),
+        ({"kind": "close"}, Reason.PROVIDER_UNAVAILABLE),
+    ],
+)
+def test_the_providers_fault_costs_no_attempt_and_the_job_is_asked_again(
+    fault: dict[str, Any], reason: Reason, judged: Report, batch: Batch, standin: Standin
+) -> None:
+    standin.script(fault, times=Job.MAX_ATTEMPTS + 1)
+    for _fault in range(Job.MAX_ATTEMPTS):
+        # After a rest a probe finds out first, and may meet the same fault.
+        assert ask(judged) in {Outcome.PUT_OFF, Outcome.HELD_BACK}
+        job = wanted_of(judged)
+        assert (job.reason, job.attempts, job.nudged_at) == (reason, 0, None)
+        end_wait(judged)
+        end_rest()
+    standin.clear()
+
+    assert ask(judged) is Outcome.RECORDED
+
+    assert ends_of(batch) == [("done", True)]
+
+
+# --- Ending without a verdict
+
+
+def test_an_answer_that_is_refused_three_times_ends_the_job_and_its_tokens_are_counted(
+    judged: Report, batch: Batch, standin: Standin
+) -> None:
+    standin.script({"kind": "body", "body": json.dumps(completion("No verdict."))}, times=None)
+    for _try in range(Job.MAX_ATTEMPTS):
+        assert ends_of(batch) == [("open", False)]
+        assert ask(judged) is Outcome.PUT_OFF
+        end_wait(judged)
+
+    assert ends_of(batch) == [("parked", True)]
+    batch.refresh_from_db()
+    assert (batch.prompt_tokens, batch.completion_tokens) == (3 * 2_500, 3 * 40)
+
+
+@pytest.mark.usefixtures("batch")
+def test_what_the_filter_blocks_ends_at_once_and_goes_to_people(
+    judged: Report, batch: Batch, standin: Standin
+) -> None:
+    standin.script(FILTERED)
+
+    assert ask(judged) is Outcome.PUT_OFF
+
+    assert ends_of(batch) == [("parked", True)]
+    assert wanted_of(judged).reason == Reason.CONTENT_FILTERED
+    judged.refresh_from_db()
+    assert (judged.status, judged.rank) == (Report.Status.NEEDS_REVIEW, Severity.HIGH)
+
+
+def test_what_the_filter_blocks_stays_decided_where_a_person_has_decided(
+    judged: Report, batch: Batch, standin: Standin
+) -> None:
+    resolve(judged)
+    standin.script(FILTERED)
+
+    assert ask(judged) is Outcome.PUT_OFF
+
+    assert ends_of(batch) == [("parked", True)]
+    judged.refresh_from_db()
+    assert judged.status == Report.Status.RESOLVED
+    assert judged.floor_rules == [Reason.CONTENT_FILTERED]
+    assert Item.objects.get(pk=judged.item_id).list == Item.List.RESOLVED
+
+
+@pytest.mark.parametrize("reason", [Reason.CONTENT_FILTERED, Reason.MODEL_REFUSED])
+def test_what_was_refused_after_the_batch_was_planned_ends_unasked(
+    reason: Reason, client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    report = send_text(client_of_sender)
+    late = claim(report, policy)
+    newer = load_next()
+    record(claim(report, newer))
+    newest = load_next("Judge once more.")
+    batch = make_batch(newest, [report])
+    put_off(claimed=late, reason=reason)
+
+    assert ask(report) is Outcome.SPENT
+
+    assert standin.calls() == []
+    assert ends_of(batch) == [("parked", True)]
+    assert wanted_of(report).reason == reason
+
+
+def test_a_job_whose_holders_died_ends_and_what_a_late_one_says_does_not_open_it_again(
+    judged: Report, batch: Batch, newer: PolicyVersion
+) -> None:
+    for _holder in range(Job.MAX_ATTEMPTS):
+        late = claim_wanted(judged, newer)
+        end_lease(judged)
+
+    assert park_dead() == 1
+
+    assert ends_of(batch) == [("parked", True)]
+    assert not put_off(claimed=late, reason=Reason.PROVIDER_TIMEOUT)
+    hold_back(claimed=late, reason=Reason.PROBING, seconds=1)
+    assert ends_of(batch) == [("parked", True)]
+    assert wanted_of(judged).reason == Reason.HOLDER_DIED
+
+
+def test_a_verdict_that_comes_after_its_job_was_parked_is_recorded(
+    judged: Report, batch: Batch, newer: PolicyVersion
+) -> None:
+    late = claim_wanted(judged, newer)
+    Job.objects.filter(batch=batch).update(
+        parked=True, lease_until=None, reason=Reason.BATCH_CANCELLED
+    )
+
+    record(late)
+
+    assert ends_of(batch) == [("done", True)]

@@ -1,0 +1,202 @@
+"""Opening an item holds it for a while: others see it and may decide; no machine moves it away."""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Thread
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, connections, transaction
+
+from classifier.models import PolicyVersion
+from classifier.tests.histories import ask_again, make_batch, next_version
+from classifier.tests.situations import at_once, other_connection, wait_until
+from reports.models import Report
+from reports.tests.sending import Client, body_saying
+from reviews.claims import hold_item
+from reviews.models import Claim
+from reviews.tests.people import decide, judge_threat, log_in, page
+
+
+def address(report: Report) -> str:
+    return f"/review/items/{report.item_id}/"
+
+
+def held_by() -> list[tuple[str, bool]]:
+    """Who holds what in force, and whether for nearly ten minutes from now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT username, expires_at BETWEEN clock_timestamp() + interval '590 seconds'"
+            " AND clock_timestamp() + interval '600 seconds'"
+            " FROM reviews_claim JOIN auth_user ON auth_user.id = reviewer_id"
+            " WHERE released_at IS NULL AND expires_at > clock_timestamp()"
+        )
+        return list(cursor.fetchall())
+
+
+def time_passes(minutes: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_claim SET expires_at = expires_at - make_interval(mins => %s)",
+            [minutes],
+        )
+
+
+@pytest.fixture
+def report(client_of_sender: Client) -> Report:
+    return client_of_sender.send(body_saying("contested"))
+
+
+def test_opening_an_item_holds_it_for_ten_minutes_and_opening_it_again_renews_that(
+    report: Report,
+) -> None:
+    dana = log_in("dana", "reviewer")
+
+    page(dana, address(report))
+    time_passes(5)
+    assert held_by() == [("dana", False)]
+    page(dana, address(report))
+
+    assert held_by() == [("dana", True)]
+    assert Claim.objects.count() == 1
+
+
+def test_another_reviewer_sees_who_holds_it_takes_nothing_over_and_may_decide(
+    report: Report,
+) -> None:
+    dana, omar = log_in("dana", "reviewer"), log_in("omar", "reviewer")
+    assert "has this item open" not in page(dana, address(report))
+
+    html = page(omar, address(report))
+
+    assert "<bdi>dana</bdi> has this item open" in html
+    assert "You may decide it all the same." in html
+    assert held_by() == [("dana", True)]
+    assert decide(omar, report.item, html, action="no_violation").status_code == 302
+    assert held_by() == []
+
+
+def test_whose_time_has_run_out_gives_way_to_the_next(report: Report) -> None:
+    page(log_in("dana", "reviewer"), address(report))
+    time_passes(11)
+
+    html = page(log_in("omar", "reviewer"), address(report))
+
+    assert held_by() == [("omar", True)]
+    assert "has this item open" not in html
+
+
+def test_deciding_releases_it_and_what_is_resolved_is_not_held(report: Report) -> None:
+    dana = log_in("dana", "reviewer")
+    html = page(dana, address(report))
+
+    decide(dana, report.item, html, action="no_violation")
+    page(dana, address(report))
+
+    assert held_by() == []
+    assert Claim.objects.get().released_at is not None
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_who_may_not_decide_or_does_not_look_holds_nothing(report: Report, method: str) -> None:
+    browser = log_in("olga", *(["operator"] if method == "get" else ["reviewer"]))
+
+    assert getattr(browser, method)(address(report)).status_code == 200
+
+    assert not Claim.objects.exists()
+
+
+def test_who_may_only_read_sees_who_holds_it_and_is_not_told_to_decide(report: Report) -> None:
+    page(log_in("dana", "reviewer"), address(report))
+
+    html = page(log_in("olga", "operator"), address(report))
+
+    assert "<bdi>dana</bdi> has this item open" in html
+    assert "You may decide it all the same." not in html
+
+
+@pytest.mark.django_db
+def test_an_item_that_is_not_there_is_not_held() -> None:
+    hold_item(item_id=4711, reviewer=User.objects.create(username="dana"))
+
+    assert not Claim.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_who_open_it_at_once_one_holds_it(report: Report) -> None:
+    people = [User.objects.create(username=f"reviewer-{n}") for n in range(8)]
+
+    at_once([partial(hold_item, item_id=report.item_id, reviewer=each) for each in people])
+
+    assert len(held_by()) == Claim.objects.count() == 1
+
+
+# --- A newer verdict that would take it out of review
+
+
+def somebody_waits() -> bool:
+    with other_connection() as other:
+        found = other.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ).fetchone()
+    return bool(found and found[0])
+
+
+def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> None:
+    """`second` begins while the transaction of `first` stands open, and ends after its commit."""
+
+    def run() -> None:
+        second()
+        connections.close_all()
+
+    thread = Thread(target=run)
+    with transaction.atomic():
+        first()
+        thread.start()
+        wait_until(somebody_waits)
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("held_first", [True, False])
+def test_a_waiting_report_that_passes_as_safe_leaves_review_only_when_nobody_holds_it(
+    report: Report,
+    policy: PolicyVersion,
+    *,
+    held_first: bool,
+) -> None:
+    judge_threat(report, policy)
+    batch = make_batch(next_version())
+    dana = User.objects.create(username="dana")
+    hold = partial(hold_item, item_id=report.item_id, reviewer=dana)
+    judge = partial(ask_again, report, batch, category="none")
+
+    if held_first:
+        meanwhile(hold, judge)
+    else:
+        meanwhile(judge, hold)
+
+    report.refresh_from_db()
+    assert report.status == ("needs_review" if held_first else "judged_safe")
+    assert report.current_classification().safe
+    assert held_by() == [("dana", True)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("over", ["released", "run out"])
+def test_a_hold_that_is_over_keeps_nothing_in_review(
+    report: Report, policy: PolicyVersion, over: str
+) -> None:
+    judge_threat(report, policy)
+    hold_item(item_id=report.item_id, reviewer=User.objects.create(username="dana"))
+    if over == "released":
+        Claim.objects.update(released_at="2026-11-01T10:00Z")
+    else:
+        time_passes(11)
+
+    ask_again(report, make_batch(next_version()), category="none")
+
+    report.refresh_from_db()
+    assert report.status == "judged_safe"
