@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from dev.interop.aimock_faults import FAULTS, Fault
+from dev.interop.batch_checks import ENDS, try_batches
 from dev.interop.packages import MissingError, aimock_command
 from dev.interop.tally import say
 from dev.processes import Program, free_port, wait_until
@@ -30,12 +31,12 @@ CONTEXT = 32_768
 
 
 def try_aimock(run: Run, client: Client) -> None:
-    """Each fault once."""
+    """Each fault once, then each end of a batch."""
     tally, check, supervisor = run.tally, run.check, run.supervisor
     try:
         command = aimock_command(supervisor, check=check)
     except MissingError as error:
-        tally.skip(SERVER, why=f"{error}.", count=len(FAULTS))
+        tally.skip(SERVER, why=f"{error}.", count=len(FAULTS) + len(ENDS))
         return
     fixtures = run.directory / "aimock-fixtures.json"
     rows = [fixture for fault in FAULTS for fixture in fault.fixtures()]
@@ -66,6 +67,7 @@ def try_aimock(run: Run, client: Client) -> None:
         say(f"aimock answers: {len(FAULTS)} faults, each under a model name of its own")
         for fault in FAULTS:
             _try_fault(tally, client, fault, root=root)
+        try_batches(tally, client, port=port, check=check)
     finally:
         supervisor.stop_one("aimock")
 
