@@ -145,6 +145,16 @@ def test_nothing_moves_so_no_end_is_estimated(batch: Batch) -> None:
     assert (read(batch).per_minute, read(batch).estimated_end) == (0.0, None)
 
 
+@pytest.mark.parametrize("state", ["stopped", "cancelling"])
+def test_what_is_held_up_has_no_estimated_end(batch: Batch, state: str) -> None:
+    end_jobs(add_jobs(batch, 30)[:10], ago=SECOND)
+    assert read(batch).estimated_end is not None
+
+    Batch.objects.filter(pk=batch.pk).update(state=state)
+
+    assert read(batch).estimated_end is None
+
+
 def test_an_ended_batch_tells_the_rate_of_its_whole_life(batch: Batch) -> None:
     end_jobs(add_jobs(batch, 60), ago=HOUR)
     Batch.objects.filter(pk=batch.pk).update(
