@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from classifier.batches import remote
 from classifier.provider import ProviderError
-from dev.interop.ending import running_endings
 from dev.interop.tally import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from classifier.batches.remote import RemoteBatch
+    from dev.interop.ending import Endings
     from dev.interop.questions import Client
     from dev.interop.tally import Tally
 
@@ -50,13 +50,15 @@ ENDS = (
 )
 
 
-def try_batches(tally: Tally, client: Client, *, port: int, check: Callable[[], None]) -> None:
+def try_batches(
+    tally: Tally, client: Client, endings: Endings, *, check: Callable[[], None]
+) -> None:
     """Each end once: up, created, found again, told to its end, down, deleted."""
-    with running_endings(port=port) as root, tempfile.TemporaryDirectory() as directory:
+    client.use(base_url=endings.base_url, model=MODEL)
+    with tempfile.TemporaryDirectory() as directory:
         say(f"aimock's batches: {len(ENDS)} ends, each of {LINES} lines")
         for number, end in enumerate(ENDS, 1):
-            outcome = "completed" if end.asked_for else end.status
-            client.use(base_url=f"{root}/{outcome}/v1", model=MODEL)
+            endings.end = "completed" if end.asked_for else end.status
             name = f"a batch {end.status}{' when asked' if end.asked_for else ''}"
             try:
                 came, wrong = _try_end(end, Path(directory), number=number, check=check)

@@ -1,7 +1,7 @@
 """Between the client and aimock: says how a batch shall end, which the client has no way to say.
 
-aimock reads it from a header of the call that creates the batch. Here it is the first segment of
-the path, so each end has a base URL of its own; everything else passes through as it is.
+aimock reads it from a header of the call that creates the batch. Everything else passes through as
+it is.
 """
 
 from __future__ import annotations
@@ -20,30 +20,37 @@ SECONDS = 30.0
 _OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "transfer-encoding", "host"})
 
 
+class Endings(ThreadingHTTPServer):
+    """`behind` is aimock's port. Batches that are created from now on come to this `end`."""
+
+    daemon_threads = True
+
+    def __init__(self, behind: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.behind = behind
+        self.end = "completed"
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
 @contextmanager
-def running_endings(*, port: int) -> Iterator[str]:
-    """The root URL to put an end and a path behind, while the block runs; `port` is aimock's."""
-    server = _Server(port)
+def running_endings(*, port: int) -> Iterator[Endings]:
+    """Until the block ends; `port` is aimock's."""
+    server = Endings(port)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield server
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, behind: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.behind = behind
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: Endings
 
     def do_GET(self) -> None:
         self._pass_on()
@@ -58,7 +65,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: aimock has a journal."""
 
     def _pass_on(self) -> None:
-        end, _, path = self.path.removeprefix("/").partition("/")
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         headers = {
             name: value
@@ -67,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
         }
         connection = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=SECONDS)
         try:
-            connection.request(self.command, f"/{path}", body, {**headers, HEADER: end})
+            connection.request(self.command, self.path, body, {**headers, HEADER: self.server.end})
             answer = connection.getresponse()
             content = answer.read()
         finally:
