@@ -43,19 +43,24 @@ ACTOR = "interop"
 
 @dataclass(frozen=True)
 class End:
-    """How aimock ends each file; `asked_for`: because the batch was cancelled here."""
+    """How aimock ends each file, and the outcome of each line then.
+
+    `asked_for`: it ends because the batch was cancelled here.
+    """
 
     name: str
     end: str
+    outcome: BatchLine.Outcome
     asked_for: bool = False
 
 
 HISTORY_ENDS = (
-    End("completed", "completed"),
-    End("failed", "failed"),
-    End("expired", "expired"),
-    End("cancelled", "cancelled"),
-    End("cancelled by us", "completed", asked_for=True),
+    # Its answers are prose, always the same.
+    End("completed", "completed", BatchLine.Outcome.REFUSED),
+    End("failed", "failed", BatchLine.Outcome.FAILED),
+    End("expired", "expired", BatchLine.Outcome.EXPIRED),
+    End("cancelled", "cancelled", BatchLine.Outcome.EXPIRED),
+    End("cancelled by us", "completed", BatchLine.Outcome.EXPIRED, asked_for=True),
 )
 
 
@@ -153,8 +158,8 @@ def _what_came(batch: Batch, end: End) -> tuple[str, list[str]]:
         wrong.append("expected one verdict or a named reason for each report")
     if any(by_report[job.report_id] != 1 for job in jobs):
         wrong.append("expected one current verdict of each report")
-    if not outcomes or "" in outcomes:
-        wrong.append("expected an outcome of each line")
+    if set(outcomes) != {end.outcome}:
+        wrong.append(f"expected each line to be {end.outcome}")
     if left:
         wrong.append("expected no file to be left at the provider")
     parked = "".join(f", {count} {reason}" for reason, count in sorted(reasons.items()))
