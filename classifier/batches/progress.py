@@ -92,8 +92,13 @@ class Progress:
 
     @property
     def percent(self) -> float:
-        """How much of it has ended, to a tenth, rounded down: 100 only when nothing is left."""
-        return self.ended * 1000 // (self.ended + self.left) / 10 if self.left else 100.0
+        """How much of it has ended, to a tenth, rounded down: 100 only when nothing is left.
+
+        0 before its first job is written.
+        """
+        if not self.left:
+            return 100.0 if self.ended or self.batch.ended_at else 0.0
+        return self.ended * 1000 // (self.ended + self.left) / 10
 
     @property
     def outcomes(self) -> dict[str, int]:

@@ -74,10 +74,10 @@ def price(settings: Settings, **fields: Any) -> None:
 # --- Counts
 
 
-def test_a_batch_of_nothing_is_whole_and_nothing_is_known_of_it(batch: Batch) -> None:
+def test_of_a_batch_without_jobs_yet_nothing_is_done_and_nothing_known(batch: Batch) -> None:
     progress = read(batch)
 
-    assert (progress.percent, progress.left, progress.ended) == (100.0, 0, 0)
+    assert (progress.percent, progress.left, progress.ended) == (0.0, 0, 0)
     assert (progress.estimated_end, progress.cost, progress.flows) == (None, None, [])
 
 
