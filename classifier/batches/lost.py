@@ -8,9 +8,9 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Least, Now
 
+from classifier.disagreements import note_refusal
 from classifier.models import BatchLine, Job, WaitingReason
 from reports import lifecycle
-from reports.models import Severity
 
 
 class OpenLine(NamedTuple):
@@ -29,7 +29,7 @@ def refuse(line: OpenLine, outcome: str, reason: WaitingReason) -> None:
     """What a filter or the model would not judge is a person's: never asked again."""
     with transaction.atomic():
         report = lifecycle.lock(line.report_id)
-        lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
+        note_refusal(report=report, rule=reason)
         BatchLine.objects.filter(pk=line.custom_id).update(outcome=outcome, reason=reason)
         Job.objects.filter(pk=line.job_id, done=False, parked=False).update(
             parked=True, reason=reason, ended_at=Now(), lease_until=None

@@ -13,6 +13,9 @@ from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
 from classifier.models import Job, PolicyVersion, WaitingReason
+from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
+from classifier.policies import versions
+from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
@@ -43,6 +46,7 @@ def browser() -> Iterator[Browser]:
 def violations(shown: Page, complaints: list[str]) -> list[str]:
     """What axe finds on the page as it stands, and what the browser complained of before."""
     found = [*complaints]
+    shown.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     shown.evaluate(axe_source())
     result: dict[str, Any] = shown.evaluate(
         "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
@@ -73,13 +77,22 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     classify(safe, policy)
     decided = client.send(body_saying("decided"))
     dana = log_in("dana", "reviewer")
+    disputed = judged_safe(client, policy)
+    ask_again(disputed, make_batch(next_version()), category="hate", summary="A group is insulted.")
+    page(dana, f"/review/items/{disputed.item_id}/")
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
+    drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
+    versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
     return {
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
         "judged safe": "/review/safe/",
         "resolved": "/review/resolved/",
+        "disagreements": "/review/disagreements/",
+        "disputed item": f"/review/items/{disputed.item_id}/",
+        "disagreements in the admin": "/admin/classifier/disagreement/",
+        "history in the admin": f"/admin/reports/judgedsafereport/{disputed.pk}/change/",
         "nothing found": "/review/safe/?language=tlh",
         "pending item": f"/review/items/{late.item_id}/",
         "item in review": f"/review/items/{threat.item_id}/",
@@ -90,6 +103,11 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "pending in the admin": "/admin/reports/pendingreport/",
         "safe in the admin": "/admin/reports/judgedsafereport/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
+        "policy versions": "/admin/classifier/policyversion/",
+        "candidate": "/admin/classifier/policyversion/2/change/",
+        "activation": "/admin/classifier/policyversion/2/activate/",
+        "draft": "/admin/classifier/policyversion/3/edit/",
+        "two versions": "/admin/classifier/policyversion/compare/?old=1&new=3",
     }
 
 
