@@ -9,10 +9,9 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from classifier.cooldown import LONGEST_REST_SECONDS, RESTS_AT_ONCE
-from classifier.disagreements import settle_open
+from classifier.disagreements import note_refusal
 from classifier.models import Job, PolicyVersion, WaitingReason
 from reports import lifecycle
-from reports.models import Report, Severity
 from reports.nudge import Lane
 
 # Growing waits after a provider's fault; the longest is short enough that an outage's end is noticed.
@@ -244,9 +243,7 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = Non
             )
             ours: bool = cursor.rowcount == 1
         if report is not None and ours:
-            lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
-            if report.status == Report.Status.NEEDS_REVIEW:
-                settle_open([report.pk])
+            note_refusal(report=report, rule=reason)
     return ours
 
 

@@ -110,7 +110,8 @@ def of_status(  # noqa: PLR0913 - all that an error's answer has, by name
     return ProviderError(
         fault,
         status=status,
-        code=min(codes, default=None),
+        # The type is the same for many errors.
+        code=one_word(error.get("code")) or min(codes, default=None),
         parameter=parameter,
         request_id=one_word(request_id),
         retry_after=_retry_after(headers),

@@ -369,4 +369,6 @@ _JOINERS = "\u200c\u200d"  # Persian and Indic spelling, and emoji families, nee
 
 def _without_controls(text: str) -> str:
     """Without invisible and direction-changing characters; they have no business in a summary."""
+    if text.isascii():
+        return text
     return "".join(c for c in text if c in _JOINERS or unicodedata.category(c) != "Cf")

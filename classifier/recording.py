@@ -1,5 +1,6 @@
 """Write before acknowledge: one transaction that makes verdicts the outcomes of their reports."""
 
+import json
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -79,11 +80,10 @@ def record_rows(rows: Mapping[int, Classification], *, batch_id: int | None) -> 
     supersede([row.report_id for row in current])
     hit(Point.RECORD_AFTER_SUPERSEDE)
     for row in fresh:
-        row.pk = None
         if row.safe and reports[row.report_id].floor > Severity.NONE:
             # Raised since the verdict was judged, by a refusal under another version.
             row.safe, row.rules = False, [*row.rules, "floor"]
-    Classification.objects.bulk_create(fresh)
+    insert(fresh)
     hit(Point.RECORD_AFTER_INSERT)
     settle(current, reports=reports, batch_id=batch_id)
     close_jobs(rows, again=[job for job in rows if recorded[job] is Recorded.DUPLICATE])
@@ -94,6 +94,33 @@ def record_rows(rows: Mapping[int, Classification], *, batch_id: int | None) -> 
             rows=fresh,
         )
     return list(recorded.values())
+
+
+def insert(rows: Sequence[Classification]) -> None:
+    """Store unsaved rows in one statement and give them their ids; each is about another report.
+
+    As one JSON text: it costs a slice of a batch a fifth of what a parameter for each value does.
+    """
+    if not rows:
+        return
+    values = [{name: getattr(row, name) for name in _COLUMNS} for row in rows]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, [json.dumps(values, default=str)])
+        ids = dict(cursor.fetchall())
+    for row in rows:
+        row.pk = ids[row.report_id]
+
+
+_COLUMNS = [
+    field.attname
+    for field in Classification._meta.concrete_fields
+    if field.attname not in {"id", "created_at"}  # the database's own
+]
+_INSERT = f"""
+INSERT INTO classifier_classification ({", ".join(_COLUMNS)})
+SELECT {", ".join(_COLUMNS)} FROM json_populate_recordset(NULL::classifier_classification, %s)
+RETURNING report_id, id
+"""  # noqa: S608 - our own columns
 
 
 @dataclass

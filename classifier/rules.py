@@ -59,6 +59,9 @@ _INJECTION = re.compile(
     r"|(?:تجاهل|انس) (?:كل )?(?:التعليمات|الاوامر|القواعد)"
 )
 
+# No order is shorter, in whatever spelling: most names of items are, and empty comments.
+_SHORTEST_ORDER = 8
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -101,4 +104,6 @@ def judge(
 
 
 def _speaks_to_the_model(text: str) -> bool:
+    if len(text) < _SHORTEST_ORDER:
+        return False
     return any(_INJECTION.search(each) for each in spellings(text))

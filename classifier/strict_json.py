@@ -45,6 +45,8 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 def _depth(text: str) -> int:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return 0  # whatever stands in strings: there are not brackets enough
     depth = deepest = 0
     for token in _TOKENS.finditer(text):
         if token[0] in "[{":

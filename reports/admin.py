@@ -185,8 +185,15 @@ class JudgedSafeReportAdmin(ReportAdmin):
         return f"{report.current_classification().confidence:.2f}"
 
     @admin.display(description=_("policy version"))
-    def version(self, report: Report) -> str:
-        return str(report.current_classification().policy_version_id)
+    def version(self, report: Report) -> Any:
+        verdict = report.current_classification()
+        if verdict.safe:
+            return verdict.policy_version_id
+        return format_html(
+            '{} <strong class="overdue">{}</strong>',
+            verdict.policy_version_id,
+            _("finds a violation"),
+        )
 
 
 def describe(item: Item) -> SafeString:

@@ -63,7 +63,8 @@ def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
     Raises `Report.DoesNotExist` where one is missing.
     """
     items = Report.objects.filter(pk__in=report_ids).values("item_id")
-    list(Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id"))
+    locked = Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id")
+    list(locked.values_list("pk"))
     reports = Report.objects.filter(pk__in=report_ids).select_for_update(no_key=True)
     found = {report.pk: report for report in reports.order_by("id")}
     if missing := set(report_ids) - set(found):

@@ -38,14 +38,14 @@ def _doubled(table: str, *columns: str, where: str = "true") -> str:
     WHERE copies > 1"""
 
 
-_CURRENT = """LEFT JOIN classifier_classification AS current
+CURRENT = """LEFT JOIN classifier_classification AS current
         ON current.report_id = report.id AND NOT current.superseded"""
 
-# Each report's last decision: did it send the report back to review?
+# Each report's last decision: did it send the report back to review, and when?
 _DECIDED = """
     WITH last AS (
         SELECT DISTINCT ON (decided.report_id)
-            decided.report_id, decision.action = 'reopen' AS reopened
+            decided.report_id, decision.created_at, decision.action = 'reopen' AS reopened
         FROM reviews_decidedreport AS decided
         JOIN reviews_decision AS decision ON decision.id = decided.decision_id
         ORDER BY decided.report_id, decision.id DESC)
@@ -115,7 +115,7 @@ RULES = (
         "V2",
         "reports that are not pending and that nobody has judged",
         f"""
-    SELECT report.id FROM reports_report AS report {_CURRENT}
+    SELECT report.id FROM reports_report AS report {CURRENT}
     WHERE report.status <> 'pending' AND current.id IS NULL
         AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)""",
     ),
@@ -147,15 +147,20 @@ RULES = (
     Rule(
         "V6",
         "reports whose status is not what verdict and decisions say",
-        # A person's last word binds: resolved, or back to review. A verdict that a rule doubts, or
-        # one beside a raised floor, is not safe. What has neither is V2's.
+        # A person's last word binds: resolved, or back to review, until a newer version's
+        # disagreement was reopened. A verdict that a rule doubts, or one beside a raised floor, is
+        # not safe; one of a batch moves nothing by itself. What has neither is V2's.
         f"""{_DECIDED}
-    SELECT report.id FROM reports_report AS report {_CURRENT}
+    SELECT report.id FROM reports_report AS report {CURRENT}
     LEFT JOIN last ON last.report_id = report.id
     WHERE CASE report.status
             WHEN 'pending' THEN current.id IS NULL AND last.reopened IS NOT FALSE
-            WHEN 'judged_safe' THEN current.safe AND report.floor = 0 AND last.reopened IS NOT FALSE
+            WHEN 'judged_safe' THEN report.floor = 0 AND last.reopened IS NOT FALSE
+                AND (current.safe OR EXISTS (SELECT FROM classifier_disagreement
+                    WHERE classification_id = current.id AND state = 'open'))
             WHEN 'needs_review' THEN last.reopened IS NOT FALSE
+                OR EXISTS (SELECT FROM classifier_disagreement WHERE report_id = report.id
+                    AND state = 'reopened' AND ended_at >= last.created_at)
             WHEN 'resolved' THEN last.reopened IS FALSE
         END IS NOT TRUE
         AND (report.status = 'pending' OR current.id IS NOT NULL OR last.report_id IS NOT NULL)""",
@@ -164,7 +169,7 @@ RULES = (
         "V6",
         "reports whose rank is not the higher one of floor and verdict",
         f"""
-    SELECT report.id FROM reports_report AS report {_CURRENT}
+    SELECT report.id FROM reports_report AS report {CURRENT}
     WHERE report.rank <> greatest(report.floor, current.severity)""",
     ),
     Rule(
@@ -234,12 +239,15 @@ RULES = (
     ),
     Rule(
         "V7",
-        "reports with a verdict that no worker had claimed",
+        "reports with a verdict that nobody had asked for",
+        # By a call or in a provider's batch; of what is carried over nobody asks.
         """
     SELECT verdict.report_id FROM classifier_classification AS verdict
     LEFT JOIN classifier_job AS job ON job.report_id = verdict.report_id
         AND job.policy_version_id = verdict.policy_version_id
-    WHERE job.claims IS NULL OR job.claims = 0 OR NOT job.done""",
+    WHERE job.id IS NULL OR NOT job.done
+        OR job.claims = 0 AND verdict.carried_from_id IS NULL
+            AND NOT EXISTS (SELECT FROM classifier_batchline WHERE job_id = job.id)""",
     ),
     Rule(
         "V7",

@@ -14,6 +14,7 @@ from classifier.provider_errors import LONGEST_RETRY_AFTER_SECONDS
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, ReporterIdentity
 from reports.nudge import Lane, queue_bound, queue_length
+from reviews.history_invariants import HISTORY_RULES
 from reviews.invariant_queries import RULES
 
 GRACE_SECONDS = 300.0
@@ -29,7 +30,7 @@ INVARIANTS = {
     "V4": "no report has two verdicts or two jobs under one policy version",
     "V5": "the current verdict is that of the highest version that answered",
     "V6": "status, list, rank and time agree with verdicts and decisions",
-    "V7": "claims, attempts and faults add up (calls are in the provider's log alone)",
+    "V7": "claims, attempts, faults and batches add up (calls are in the provider's log alone)",
     "V8": "stored content and its fingerprint are what was sent",
     "V9": "attempts are within bounds and no lease outlives its time unseen",
     "V10": "every answer has its hash and the triggers that keep rows as they are stand",
@@ -86,7 +87,7 @@ def _by_the_rules(grace_seconds: float) -> list[Broken]:
         "most": NAMED_AT_MOST + 1,
     }
     with _reading_only(), connection.cursor() as cursor:
-        for rule in RULES:
+        for rule in (*RULES, *HISTORY_RULES):
             cursor.execute(f"{rule.sql} LIMIT %(most)s", bounds)
             if ids := [row[0] for row in cursor.fetchall()]:
                 named = _public_ids(ids) if rule.of_reports else ids

@@ -10,6 +10,7 @@ from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, W
 from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
+from classifier.models import Disagreement
 from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
@@ -68,6 +69,8 @@ class ItemPage:
     decisions: list[Decision]
     claim: Claim | None
     """Who has the item in hand."""
+    disagreements: list[Disagreement]
+    """What a newer version found where none had been found; alike ones but once."""
 
     @property
     def title(self) -> str:
@@ -165,7 +168,17 @@ def read_item(item_id: int) -> ItemPage:
         more=item.report_count - len(chosen),
         decisions=list(decisions),
         claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
+        disagreements=_disagreements(chosen),
     )
+
+
+def _disagreements(reports: list[Report]) -> list[Disagreement]:
+    found = Disagreement.objects.filter(report__in=reports).standing()
+    alike = {
+        (each.state, each.classification.policy_version_id, each.classification.category): each
+        for each in found.select_related("classification")
+    }
+    return list(alike.values())
 
 
 class BodyBytes(Func):

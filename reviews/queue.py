@@ -52,13 +52,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Counts:
-    """Items by list, exact up to the bound and one more beyond it."""
+    """Items by list, and open disagreements; exact up to the bound and one more beyond it."""
 
     pending: int
     overdue: int
     needs_review: int
     judged_safe: int
     resolved: int
+    disagreements: int
 
 
 def count_lists() -> Counts:
@@ -71,11 +72,13 @@ def count_lists() -> Counts:
 _ONE_COUNT = (
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = '{}' LIMIT %(most)s) AS items)"
 )
-_COUNTS = "SELECT {}, {}, {}, {}, {}".format(
+_COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = 'pending'"
     " AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
     *(_ONE_COUNT.format(name) for name in ("needs_review", "judged_safe", "resolved")),
+    "(SELECT count(*) FROM (SELECT FROM classifier_disagreement WHERE state = 'open'"
+    " LIMIT %(most)s) AS found)",
 )
 
 

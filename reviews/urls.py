@@ -4,7 +4,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
-from reviews.views import show_item, show_list, start
+from reviews.views import show_disagreements, show_item, show_list, start
 
 SLUGS = "|".join(BY_SLUG)
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("review/", RedirectView.as_view(url="/review/needs-review/"), name="review-home"),
     re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
+    path("review/disagreements/", show_disagreements, name="review-disagreements"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),

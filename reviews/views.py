@@ -18,6 +18,7 @@ from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.claims import hold_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
+from reviews.disagreements import read_disagreements
 from reviews.forms import DecisionForm, FilterForm
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
@@ -52,6 +53,24 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
         "from_top": "after" not in request.GET,
     }
     return render(request, "reviews/list.html", _with_navigation(context))
+
+
+@require_safe
+@never_cache
+@login_required
+@may_review
+def show_disagreements(request: HttpRequest) -> HttpResponse:
+    """What newer versions found where none was found before, and nobody has looked at yet."""
+    try:
+        page = read_disagreements(after=request.GET.get("after", ""))
+    except ValueError:
+        return redirect(request.path)
+    context = {
+        "disagreeing": page,
+        "policy": active_policy_with_rest(),
+        "from_top": "after" not in request.GET,
+    }
+    return render(request, "reviews/disagreements.html", _with_navigation(context))
 
 
 @require_safe
@@ -205,6 +224,7 @@ def _with_navigation(context: dict[str, Any]) -> dict[str, Any]:
         **context,
         "lists": [(each, numbers[each.name]) for each in LISTS],
         "overdue": counts.overdue,
+        "disagreements": counts.disagreements,
     }
 
 

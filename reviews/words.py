@@ -53,6 +53,9 @@ def why_here(name: str, report: Report, decision: Decision | None) -> list[str]:
     verdict = report.current_classification()
     if name == Item.List.RESOLVED and decision is not None:
         return [decided_sentence(decision)]
+    if name == Item.List.JUDGED_SAFE and verdict is not None and not verdict.safe:
+        said = _("An older policy version judged it safe; version %(version)s does not.")
+        return [said % {"version": verdict.policy_version_id}]
     if name == Item.List.JUDGED_SAFE and verdict is not None:
         said = _("Policy version %(version)s: safe with confidence %(confidence)s.")
         confidence = number_format(verdict.confidence, 2)

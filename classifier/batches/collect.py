@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from classifier.batches import files, remote
 from classifier.batches.cut import PIECE, TOO_MANY_TOKENS
 from classifier.batches.later import later
-from classifier.batches.lost import lose, park_cancelled
+from classifier.batches.lost import OpenLine, lose, park_cancelled
 from classifier.batches.record import record_file
 from classifier.batches.words import RemoteStatus
 from classifier.models import (
@@ -86,11 +86,14 @@ def _end_some(provider_batch: ProviderBatch) -> bool:
     """Give some of the lines that nothing came for their outcome; whether there were any."""
     with transaction.atomic():
         batch = Batch.objects.get(pk=provider_batch.batch_id)
-        open_lines = provider_batch.all_lines.filter(outcome="").select_related("job")
-        some = list(open_lines.order_by("job")[:PIECE])
+        open_lines = provider_batch.all_lines.filter(outcome="").order_by("job")
+        some = [
+            OpenLine(*line)
+            for line in open_lines.values_list("custom_id", "job_id", "job__report_id")[:PIECE]
+        ]
         if provider_batch.error.startswith(TOO_MANY_TOKENS):
             # The file was too much for the provider's queue, and no line's fault: a smaller one next.
-            BatchLine.objects.filter(pk__in=[line.pk for line in some]).delete()
+            BatchLine.objects.filter(pk__in=[line.custom_id for line in some]).delete()
         elif batch.state == Batch.State.CANCELLING:
             park_cancelled(some)
         else:

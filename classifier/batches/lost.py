@@ -1,25 +1,36 @@
 """Lines of a provider's batch that brought no verdict, and what becomes of their jobs."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Least, Now
 
+from classifier.disagreements import note_refusal
 from classifier.models import BatchLine, Job, WaitingReason
 from reports import lifecycle
-from reports.models import Severity
 
-Lost = tuple[BatchLine, str, WaitingReason]
+
+class OpenLine(NamedTuple):
+    """A line that has no outcome yet."""
+
+    custom_id: UUID
+    job_id: int
+    report_id: int
+
+
+Lost = tuple[OpenLine, str, WaitingReason]
 """A line without a verdict, its outcome and why."""
 
 
-def refuse(line: BatchLine, outcome: str, reason: WaitingReason) -> None:
+def refuse(line: OpenLine, outcome: str, reason: WaitingReason) -> None:
     """What a filter or the model would not judge is a person's: never asked again."""
     with transaction.atomic():
-        report = lifecycle.lock(line.job.report_id)
-        lifecycle.raise_floor(report=report, to=Severity.HIGH, rule=reason)
-        BatchLine.objects.filter(pk=line.pk).update(outcome=outcome, reason=reason)
+        report = lifecycle.lock(line.report_id)
+        note_refusal(report=report, rule=reason)
+        BatchLine.objects.filter(pk=line.custom_id).update(outcome=outcome, reason=reason)
         Job.objects.filter(pk=line.job_id, done=False, parked=False).update(
             parked=True, reason=reason, ended_at=Now(), lease_until=None
         )
@@ -63,9 +74,9 @@ _UNTIL_IT_HAD_ITS_CHANCES = Case(
 )
 
 
-def park_cancelled(lines: Sequence[BatchLine]) -> None:
+def park_cancelled(lines: Sequence[OpenLine]) -> None:
     """The batch is called in: what was not answered waits for the next one under this version."""
-    BatchLine.objects.filter(pk__in=[line.pk for line in lines]).update(
+    BatchLine.objects.filter(pk__in=[line.custom_id for line in lines]).update(
         outcome=BatchLine.Outcome.EXPIRED, reason=WaitingReason.BATCH_CANCELLED
     )
     Job.objects.filter(pk__in=[line.job_id for line in lines], done=False, parked=False).update(

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import connection
 
-from classifier.jobs import DUE, MAY_BE_ASKED
+from classifier.jobs import MAY_BE_ASKED, READY
 from classifier.models import Job
 
 
@@ -25,19 +25,26 @@ def live_lane_waits() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-# Among pending reports only, by their partial index.
+# Each sender's through the partial index `report_waiting_by_sender`, in its order and up to the first:
+# else a planner that hopes to find one soon may read all of history where every arrival is parked.
 _WAITS = f"""
 SELECT EXISTS (
-    SELECT FROM classifier_policyversion AS policy
-    JOIN reports_report AS report ON report.status = 'pending'
-    LEFT JOIN classifier_job AS job
-        ON job.report_id = report.id AND job.policy_version_id = policy.number
-    WHERE policy.state = 'active' AND {MAY_BE_ASKED} AND ({DUE})
-        AND greatest(report.received_at, job.not_before)
-            < clock_timestamp() - make_interval(secs => %(target)s)
-        AND NOT EXISTS (
-            SELECT FROM classifier_providermodel AS model
-            WHERE model.base_url = %(provider)s AND model.name = policy.model
-                AND model.rests_until IS NOT NULL)
+    SELECT FROM classifier_policyversion AS policy CROSS JOIN reports_sender AS sender
+    CROSS JOIN LATERAL (
+        SELECT FROM reports_report AS report
+        WHERE sender_id = sender.id AND status = 'pending' AND {MAY_BE_ASKED}
+            AND received_at < clock_timestamp() - make_interval(secs => %(target)s)
+            AND coalesce((
+                SELECT {READY} AND (job.not_before IS NULL
+                    OR job.not_before < clock_timestamp() - make_interval(secs => %(target)s))
+                FROM classifier_job AS job
+                WHERE report_id = report.id AND policy_version_id = policy.number), true)
+        ORDER BY floor DESC, received_at, id
+        LIMIT 1
+    ) AS waits
+    WHERE policy.state = 'active' AND NOT EXISTS (
+        SELECT FROM classifier_providermodel AS model
+        WHERE model.base_url = %(provider)s AND model.name = policy.model
+            AND model.rests_until IS NOT NULL)
 )
 """  # noqa: S608 - our own constant

@@ -4,6 +4,7 @@ Whoever begins anew passes over the lines that have theirs. The reader and the r
 live lane's.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,13 @@ from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from classifier import rules
 from classifier.answer_rows import answer_row
 from classifier.asking import Asked, Call
 from classifier.batches.lines import marks_of
-from classifier.batches.lost import Lost, lose, refuse
+from classifier.batches.lost import Lost, OpenLine, lose, refuse
 from classifier.batches.tally import add_tokens
 from classifier.batches.told import Told, each_told
 from classifier.jobs import RAISES_FLOOR, Claimed
@@ -36,7 +37,8 @@ from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_doc
 from classifier.recording import Recorded, record_rows
 from classifier.windows import Piece, Window
 from reports.failpoints import Point, hit
-from reports.models import Content, ContentUnreadableError, Report, Severity
+from reports.models import Severity
+from reports.submission import Submission
 
 SLICE = 250
 Outcome = BatchLine.Outcome
@@ -52,13 +54,23 @@ class Counted:
     broken: int = 0
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What a line asked, as far as its answer needs it. `body` is the content, None once purged."""
+
+    line: OpenLine
+    least_tokens: int
+    floor: int
+    body: str | None
+
+
 @dataclass
 class _Slice:
     """Outcomes of some lines, before they are written."""
 
     rows: dict[int, Classification] = field(default_factory=dict)
     """By the job's id."""
-    lines: dict[int, BatchLine] = field(default_factory=dict)
+    lines: dict[int, OpenLine] = field(default_factory=dict)
     lost: list[Lost] = field(default_factory=list)
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -105,18 +117,13 @@ def _record_slice(
     model: ProviderModel,
     counted: Counted,
 ) -> None:
-    lines = list(
-        provider_batch.all_lines.filter(custom_id__in=told, outcome="").select_related("job")
-    )
-    counted.unknown += len(told) - len(lines)
-    if not lines:
+    questions = _questions(provider_batch, list(told))
+    counted.unknown += len(told) - len(questions)
+    if not questions:
         return
-    wanted = [line.job.report_id for line in lines]
-    contents = Content.objects.in_bulk(wanted)
-    floors = dict(Report.objects.filter(pk__in=wanted).values_list("pk", "floor"))
     found = _Slice()
-    for line in lines:
-        _read_line(line, told[line.custom_id], contents, floors, policy, model, found)
+    for question in questions:
+        _read_line(question, told[question.line.custom_id], policy, model, found)
     with transaction.atomic():
         recorded = record_rows(found.rows, batch_id=provider_batch.batch_id) if found.rows else []
         _note(found, recorded)
@@ -132,22 +139,37 @@ def _record_slice(
     counted.recorded += len(recorded)
 
 
-def _read_line(  # noqa: PLR0913, PLR0917 - one loop's body
-    line: BatchLine,
+def _questions(provider_batch: ProviderBatch, custom_ids: list[UUID]) -> list[_Question]:
+    """Those of the lines that are still open."""
+    with connection.cursor() as cursor:
+        cursor.execute(_QUESTIONS, [provider_batch.pk, custom_ids])
+        return [_Question(OpenLine(*row[:3]), *row[3:]) for row in cursor.fetchall()]
+
+
+_QUESTIONS = """
+SELECT line.custom_id, line.job_id, job.report_id, line.least_tokens, report.floor, content.body::text
+FROM classifier_batchline AS line
+JOIN classifier_job AS job ON job.id = line.job_id
+JOIN reports_report AS report ON report.id = job.report_id
+LEFT JOIN reports_content AS content ON content.report_id = report.id
+WHERE line.provider_batch_id = %s AND line.custom_id = ANY(%s) AND line.outcome = ''
+"""
+
+
+def _read_line(
+    question: _Question,
     told: Told,
-    contents: Mapping[int, Content],
-    floors: Mapping[int, int],
     policy: PolicyVersion,
     model: ProviderModel,
     found: _Slice,
 ) -> None:
-    report_id = line.job.report_id
+    line = question.line
     if told.reason is not None:
         found.lost.append((line, _outcome_of(told.reason), told.reason))
         return
     try:
-        submission = contents[report_id].submission()
-    except (KeyError, ContentUnreadableError):  # purged meanwhile, or gone wrong
+        submission = Submission.model_validate(json.loads(question.body or ""))
+    except ValueError:  # purged meanwhile, or gone wrong
         found.lost.append((line, Outcome.REFUSED, WaitingReason.INTERNAL_ERROR))
         return
     try:
@@ -157,7 +179,7 @@ def _read_line(  # noqa: PLR0913, PLR0917 - one loop's body
                 policy=policy,
                 model=model,
                 ref=marks_of(line.custom_id).ref,
-                least_tokens=line.least_tokens,
+                least_tokens=question.least_tokens,
                 texts=quotable(submission),
             ),
         )
@@ -179,17 +201,16 @@ def _read_line(  # noqa: PLR0913, PLR0917 - one loop's body
     judgement = rules.judge(
         verdict=answer.verdict,
         policy=policy,
-        floor=Severity(floors[report_id]),
+        floor=Severity(question.floor),
         texts=free_texts(submission),
     )
     claimed = Claimed(
         job_id=line.job_id,
-        report_id=report_id,
+        report_id=line.report_id,
         policy=policy,
-        number=line.job.claims,
+        number=0,
         reason="",
         expires=math.inf,
-        batch_id=line.job.batch_id,
     )
     found.rows[line.job_id] = answer_row(claimed=claimed, asked=asked, judgement=judgement)
     found.lines[line.job_id] = line
@@ -205,7 +226,7 @@ def _note(found: _Slice, recorded: Sequence[Recorded]) -> None:
     """The outcome of the lines whose answers were recorded."""
     for outcome, second in ((Outcome.RECORDED, False), (Outcome.DUPLICATE, True)):
         chosen = [
-            found.lines[job].pk
+            found.lines[job].custom_id
             for job, became in zip(found.rows, recorded, strict=True)
             if (became is Recorded.DUPLICATE) is second
         ]

@@ -12,7 +12,10 @@ from classifier.models import Batch, Classification
 def tally(
     *, batch_id: int, flows: Iterable[tuple[str, str]], rows: Sequence[Classification]
 ) -> None:
-    """Add new rows to the batch's counts. `flows` are pairs of category before and after."""
+    """Add new rows to the batch's counts. `flows` are pairs of category before and after.
+
+    What is carried over was paid for once, under the version that it comes from.
+    """
     counted = sorted(Counter(flows).items())
     if counted:
         with connection.cursor() as cursor:
@@ -25,10 +28,11 @@ def tally(
                     [count for _flow, count in counted],
                 ],
             )
+    asked = [row for row in rows if row.carried_from_id is None]
     add_tokens(
         batch_id=batch_id,
-        prompt=sum(row.prompt_tokens or 0 for row in rows),
-        completion=sum(row.completion_tokens or 0 for row in rows),
+        prompt=sum(row.prompt_tokens or 0 for row in asked),
+        completion=sum(row.completion_tokens or 0 for row in asked),
     )
 
 

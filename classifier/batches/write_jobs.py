@@ -17,7 +17,8 @@ def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bo
     """
     with transaction.atomic():
         batch = (
-            Batch.objects.select_for_update(no_key=True)
+            # Of itself alone: activation has the version's row before it comes to the batch's.
+            Batch.objects.select_for_update(no_key=True, of=("self",))
             .select_related("policy_version")
             .get(pk=batch_id)
         )

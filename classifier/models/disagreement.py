@@ -14,6 +14,25 @@ class DisagreementQuerySet(models.QuerySet["Disagreement"]):
             "-severity", "-unseen", "classification"
         )
 
+    def standing(self) -> "DisagreementQuerySet":
+        """Each report's newest that is open, or for which the report stands in review."""
+        reopened = models.Q(
+            state=Disagreement.State.REOPENED, report__status=Report.Status.NEEDS_REVIEW
+        )
+        return (
+            self.filter(models.Q(state=Disagreement.State.OPEN) | reopened)
+            .order_by("report", "-classification")
+            .distinct("report")
+        )
+
+    def beyond(self, key: str) -> "DisagreementQuerySet":
+        """Those behind the one with this key, in the order of `open`; `ValueError` for no key of ours."""
+        severity, unseen, pk = map(int, key.split("."))
+        if severity not in Severity or unseen not in {0, 1} or not 0 <= pk < 2**63:
+            raise ValueError(key)
+        later = models.Q(unseen__lt=unseen) | models.Q(unseen=unseen, classification__gt=pk)
+        return self.filter(severity__lte=severity).filter(models.Q(severity__lt=severity) | later)
+
 
 class Disagreement(models.Model):
     """A newer policy version finds a violation where the older one, or a person, found none.
@@ -72,3 +91,8 @@ class Disagreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.report_id}"
+
+    @property
+    def key(self) -> str:
+        """Its place in the order of `open`, to go on from."""
+        return f"{self.severity}.{self.unseen:d}.{self.pk}"

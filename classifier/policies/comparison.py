@@ -69,7 +69,7 @@ class ValuePair(Generic[Value]):
 
 @dataclass(frozen=True)
 class Comparison:
-    model: ValuePair[str]
+    model: TextPair
     safe_threshold: ValuePair[float]
     prompt: list[TextPair]
     categories: list[CategoryPair]
@@ -83,7 +83,7 @@ def compare(old: PolicyVersion, new: PolicyVersion) -> Comparison:
     names = sorted(old.revisions.keys() | new.revisions.keys())
     revisions = [ValuePair(n, old.revisions.get(n), new.revisions.get(n)) for n in names]
     return Comparison(
-        model=ValuePair("model", old.model, new.model),
+        model=compare_words(old.model, new.model),
         safe_threshold=ValuePair("safe_threshold", old.safe_threshold, new.safe_threshold),
         prompt=compare_lines(old.prompt.split("\n"), new.prompt.split("\n")),
         categories=_categories(old.categories, new.categories),

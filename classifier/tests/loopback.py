@@ -14,7 +14,7 @@ from classifier import provider
 
 
 class Server(ThreadingHTTPServer):
-    """Answers by `respond(handler, request)`; keeps the headers and the JSON it got, of a GET `{}`."""
+    """Answers by `respond(handler, request)`; keeps headers and JSON it got, `{}` for no body."""
 
     daemon_threads = True
 
@@ -42,8 +42,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer({})
 
+    def do_DELETE(self) -> None:
+        self._answer({})
+
     def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        length = int(self.headers.get("Content-Length", "0"))
+        self._answer(json.loads(self.rfile.read(length)) if length else {})
 
     def _answer(self, request: dict[str, Any]) -> None:
         self.server.headers.append({name.lower(): value for name, value in self.headers.items()})

@@ -1,14 +1,14 @@
 """History is asked under the active version only: activating another one calls in what is out."""
 
-from typing import Any
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 
-from classifier.models import Batch, PolicyVersion
+from classifier.batches.write_jobs import write_jobs
+from classifier.models import Batch, Job, PolicyVersion
 from classifier.policies import versions
 from classifier.recording import Recorded
+from classifier.tests.batches import make_batch
 from classifier.tests.situations import (
     at_once,
     claim,
@@ -32,25 +32,13 @@ def make_candidate(actor: User) -> PolicyVersion:
     return versions.make_candidate(number=draft.number, actor=actor)
 
 
-def make_batch(policy: PolicyVersion, state: str = "running", **fields: Any) -> Batch:
-    return Batch.objects.create(
-        purpose=Batch.Purpose.POLICY_MIGRATION,
-        policy_version=policy,
-        state=state,
-        words="everything",
-        last_report=0,
-        actor_name="test",
-        **fields,
-    )
-
-
 def test_activation_cancels_what_is_asked_under_other_versions_and_nothing_else(
     policy: PolicyVersion, dana: User
 ) -> None:
     candidate = make_candidate(dana)
-    cut_off = [make_batch(policy, state) for state in ("planning", "running", "stopped")]
-    called_in = make_batch(policy, "cancelling", note="by dana")
-    ended = make_batch(policy, "done", ended_at=policy.activated_at)
+    cut_off = [make_batch(policy, state=state) for state in ("planning", "running", "stopped")]
+    called_in = make_batch(policy, state="cancelling", note="by dana")
+    ended = make_batch(policy, state="done", ended_at=policy.activated_at)
     own = make_batch(candidate)
 
     versions.activate(number=candidate.number, actor=dana)
@@ -107,6 +95,20 @@ def test_who_records_for_a_batch_and_who_activates_do_not_lock_each_other_out(
     batch.refresh_from_db()
     assert (batch.state, batch.prompt_tokens) == (Batch.State.CANCELLING, 1)
     assert PolicyVersion.objects.active() == candidate
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_plans_a_batch_does_not_wait_for_the_version_with_the_batch_in_hand(
+    policy: PolicyVersion,
+) -> None:
+    """Activation has the version's row and waits for the batch's: the other way round is a deadlock."""
+    batch = make_batch(policy, state="planning", planned_up_to=0)
+
+    with other_connection() as other, connection.cursor() as cursor:
+        other.execute("UPDATE classifier_policyversion SET state = state WHERE state = 'active'")
+        cursor.execute("SET lock_timeout = '1s'")
+        assert write_jobs(batch_id=batch.pk, through=Job.Through.CALLS)
+        cursor.execute("SET lock_timeout = DEFAULT")
 
 
 def _held(table: str) -> bool:

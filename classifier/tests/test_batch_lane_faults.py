@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from classifier.jobs import hold_back, park_dead, put_off
-from classifier.models import Batch, Job, PolicyVersion, WaitingReason
+from classifier.models import (
+    Batch,
+    Classification,
+    Job,
+    PolicyVersion,
+    ProviderModel,
+    WaitingReason,
+)
 from classifier.pipeline import Outcome
 from classifier.tests.history import (
     ask,
@@ -31,7 +38,7 @@ from classifier.tests.situations import (
 )
 from dev.standin.client import Standin
 from reports.models import Item, Report, Severity
-from reports.tests.sending import Client
+from reports.tests.sending import Client, report_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Reason = WaitingReason
@@ -184,3 +191,29 @@ def test_a_verdict_that_comes_after_its_job_was_parked_is_recorded(
     record(late)
 
     assert ends_of(batch) == [("done", True)]
+
+
+def test_answers_about_parts_that_are_thrown_away_count_for_the_batch(
+    client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    ProviderModel.objects.update(context_limit=6_000)
+    long = "A cup of tea. " * 500
+    messages = [{"text": long}, {"text": f"{long} And a zebra."}]
+    report = client_of_sender.send(report_body(messages=messages, reason=None))
+    record(claim(report, policy))
+    batch = make_batch(load_next(), [report])
+    standin.script({"kind": "error", "status": 503}, match="zebra")
+
+    assert ask(report) is Outcome.PUT_OFF
+
+    first, *_others, failed = standin.calls()
+    assert (first["status"], failed["status"]) == (200, 503)
+    batch.refresh_from_db()
+    thrown_away = batch.prompt_tokens
+    assert thrown_away > 0
+    end_wait(report)
+    assert ask(report) is Outcome.RECORDED
+    batch.refresh_from_db()
+    row = Classification.objects.get(report=report, superseded=False)
+    assert batch.prompt_tokens == thrown_away + (row.prompt_tokens or 0)
+    assert thrown_away < (row.prompt_tokens or 0)

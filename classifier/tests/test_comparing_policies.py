@@ -58,7 +58,7 @@ def test_the_same_is_the_same() -> None:
     assert [pair.change for pair in found.prompt] == [Change.SAME] * 3
     assert [pair.change for pair in found.categories] == [Change.SAME]
     assert found.revisions == []
-    assert not found.model.differs
+    assert found.model.change == Change.SAME
     assert not found.safe_threshold.differs
 
 
@@ -150,7 +150,7 @@ def test_model_threshold_and_revisions_are_told_where_they_differ() -> None:
         ),
     )
 
-    assert (found.model.old, found.model.new) == ("m", "n")
+    assert (marked(found.model.old), marked(found.model.new)) == (["m"], ["n"])
     assert (found.safe_threshold.old, found.safe_threshold.new) == (0.8, 0.9)
     assert [(pair.name, pair.old, pair.new) for pair in found.revisions] == [
         ("floor", 1, 2),

@@ -138,7 +138,7 @@ def test_parked_reports_get_new_attempts_and_are_classified_once(
 
     for report in reports:
         job = job_of(report)
-        assert (job.parked, job.attempts, job.not_before) == (False, 0, None)
+        assert (job.parked, job.attempts, job.not_before, job.ended_at) == (False, 0, None, None)
     # Run again before and after the workers did their part; the sweep nudges what is due.
     replay("--execute")
     assert sweep_once().nudged == 3

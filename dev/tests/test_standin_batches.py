@@ -14,7 +14,7 @@ import pytest
 from dev.standin.client import Standin
 from dev.standin.script import ScriptError
 from dev.standin.server import running_standin
-from dev.tests.test_standin import connect, evidence, request_body, send
+from dev.tests.test_standin import connect, evidence, request_body, send, verdict_of
 
 THREAT = "I will kill you tomorrow"
 SETTLED = 20.0
@@ -216,6 +216,25 @@ def test_each_line_is_answered_as_a_call_would_be(standin: Standin) -> None:
     assert standin.calls() == []
     file = call(standin, "GET", f"/v1/files/{batch['output_file_id']}")[1]
     assert file["purpose"] == "batch_output"
+
+
+def test_many_lines_are_answered_alike_by_a_process_of_their_own(standin: Standin) -> None:
+    long = "word " * 3000
+    requests = [line(f"id-{n}", THREAT if n % 3 else f"Good {long}") for n in range(1000)]
+    standin.behave(served_model="other", context=500)
+    batch = create(standin, requests)
+    standin.standing(settled_within=SETTLED)
+    batch = retrieve(standin, batch)
+
+    assert batch["request_counts"] == {"total": 1000, "completed": 666, "failed": 334}
+    answers = {one["custom_id"]: one["response"]["body"] for one in output(standin, batch)}
+    assert answers.keys() == {f"id-{n}" for n in range(1000) if n % 3}
+    verdicts = {name: verdict_of(body) for name, body in answers.items()}
+    assert all(found["ref"] == f"ref-of-{name}" for name, found in verdicts.items())
+    assert {found["category"] for found in verdicts.values()} == {"credible_threat"}
+    assert {body["model"] for body in answers.values()} == {"other"}
+    codes = {one["response"]["body"]["error"]["code"] for one in output(standin, batch, "error")}
+    assert codes == {"context_length_exceeded"}
 
 
 def test_scripts_and_manners_are_about_lines_too(standin: Standin) -> None:

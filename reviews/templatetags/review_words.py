@@ -31,6 +31,7 @@ register.filter(bounded)
 register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
+register.filter("earlier_sentence", words.earlier_sentence)
 
 
 @register.filter

@@ -32,6 +32,11 @@ MOVE = (
     " SET list = '{to}', resolved_at = {at}, due_at = (SELECT due_at FROM reports_report"
     " WHERE id = :{name} AND status = 'pending') WHERE id = @{name}"
 )
+JOB_OF_BATCH = (
+    "INSERT INTO classifier_job (report_id, policy_version_id, batch_id, lane, attempts, claims,"
+    " faults, reason, parked, done) SELECT :safe, policy_version_id, id, 'batch', 0, 0, 0, '', false,"
+    " {done} FROM classifier_batch"
+)
 AGO = "clock_timestamp() - interval '1 hour'"
 HARMS = {
     "content gone": Harm("V1", "DELETE FROM reports_content WHERE report_id = :new", "new"),
@@ -97,6 +102,36 @@ HARMS = {
         " SET rank = 2 WHERE id = @safe",
         "safe",
     ),
+    "unsafe called safe, and nobody is to see it": Harm(
+        "V6",
+        "UPDATE classifier_disagreement SET state = 'settled', ended_at = now()"
+        " WHERE report_id = :disagreeing",
+        "disagreeing",
+    ),
+    "a disagreement of an older verdict": Harm(
+        "V6",
+        "UPDATE classifier_disagreement SET classification_id = (SELECT id"
+        " FROM classifier_classification WHERE report_id = :disagreeing AND superseded)"
+        " WHERE report_id = :disagreeing",
+        "disagreeing",
+    ),
+    "an open disagreement that people know of": Harm(
+        "V6",
+        "INSERT INTO classifier_disagreement (classification_id, report_id, severity, unseen, state)"
+        " SELECT id, report_id, severity, true, 'open' FROM classifier_classification"
+        " WHERE report_id = :unsafe",
+        "unsafe",
+    ),
+    "back in review without a reason": Harm(
+        "V6",
+        "UPDATE classifier_disagreement SET state = 'settled' WHERE report_id = :returned",
+        "returned",
+    ),
+    "back in review for what was decided since": Harm(
+        "V6",
+        f"UPDATE classifier_disagreement SET ended_at = {AGO} WHERE report_id = :returned",
+        "returned",
+    ),
     "a rank of nowhere": Harm(
         "V6",
         "UPDATE reports_report SET rank = 4 WHERE id = :new; UPDATE reports_item"
@@ -145,6 +180,19 @@ HARMS = {
     ),
     "closed without a verdict": Harm(
         "V7", "UPDATE classifier_job SET done = true WHERE report_id = :decided", "decided"
+    ),
+    "an ended batch that is not at its end": Harm("V7", JOB_OF_BATCH.format(done="false"), "safe"),
+    "an answer of a batch that is nowhere": Harm("V7", JOB_OF_BATCH.format(done="true"), "safe"),
+    "a question of a batch without its outcome": Harm(
+        "V7", "UPDATE classifier_batchline SET outcome = ''", "disagreeing"
+    ),
+    "a verdict of a batch that never asked": Harm(
+        "V7", "DELETE FROM classifier_batchline", "disagreeing"
+    ),
+    "still to be asked though carried over": Harm(
+        "V7",
+        "UPDATE classifier_job SET done = false WHERE report_id = :carried AND batch_id IS NOT NULL",
+        "carried",
     ),
     "content changed": Harm(
         "V8",

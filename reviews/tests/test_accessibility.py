@@ -16,7 +16,10 @@ from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
 from classifier.models import Batch, Job, PolicyVersion, WaitingReason
-from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
+from classifier.policies import versions
+from classifier.tests import batches
+from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
+from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
@@ -47,6 +50,7 @@ def browser() -> Iterator[Browser]:
 def violations(shown: Page, complaints: list[str]) -> list[str]:
     """What axe finds on the page as it stands, and what the browser complained of before."""
     found = [*complaints]
+    shown.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     shown.evaluate(axe_source())
     result: dict[str, Any] = shown.evaluate(
         "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
@@ -77,13 +81,22 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     classify(safe, policy)
     decided = client.send(body_saying("decided"))
     dana = log_in("dana", "reviewer")
+    disputed = judged_safe(client, policy)
+    ask_again(disputed, make_batch(next_version()), category="hate", summary="A group is insulted.")
+    page(dana, f"/review/items/{disputed.item_id}/")
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
+    drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
+    versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
     return {
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
         "judged safe": "/review/safe/",
         "resolved": "/review/resolved/",
+        "disagreements": "/review/disagreements/",
+        "disputed item": f"/review/items/{disputed.item_id}/",
+        "disagreements in the admin": "/admin/classifier/disagreement/",
+        "history in the admin": f"/admin/reports/judgedsafereport/{disputed.pk}/change/",
         "nothing found": "/review/safe/?language=tlh",
         "pending item": f"/review/items/{late.item_id}/",
         "item in review": f"/review/items/{threat.item_id}/",
@@ -96,17 +109,24 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
+        "policy versions": "/admin/classifier/policyversion/",
+        "candidate": "/admin/classifier/policyversion/2/change/",
+        "activation": "/admin/classifier/policyversion/2/activate/",
+        "draft": "/admin/classifier/policyversion/3/edit/",
+        "two versions": "/admin/classifier/policyversion/compare/?old=1&new=3",
     }
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:
     """A stopped batch with everything that its page may show."""
-    batch = make_batch(policy, state="stopped", max_cost=Decimal(10), note="The limit is reached.")
-    jobs = add_jobs(batch, 4)
-    end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
+    batch = batches.make_batch(
+        policy, state="stopped", max_cost=Decimal(10), note="The limit is reached."
+    )
+    jobs = batches.add_jobs(batch, 4)
+    batches.end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
     for before, after in (("none", "spam"), ("hate", "credible_threat"), ("", "none")):
-        add_flow(batch, before, after, 100)
-    add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
+        batches.add_flow(batch, before, after, 100)
+    batches.add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
     return batch
 
 

@@ -1,16 +1,29 @@
 """Each invariant, broken on purpose behind the database's back, is named with the ids; nothing else is."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from classifier.batches.reopen import reopen_disagreements
 from classifier.jobs import put_off
-from classifier.models import Job, PolicyVersion, WaitingReason
+from classifier.models import (
+    Batch,
+    BatchLine,
+    Classification,
+    Job,
+    PolicyVersion,
+    ProviderBatch,
+    WaitingReason,
+)
+from classifier.recording import record_rows
+from classifier.tests.histories import ask_again, make_batch
 from classifier.tests.situations import (
     claim,
     load_version,
@@ -75,6 +88,7 @@ def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
     older = claim(life["newer"], policy)
     record(claim(life["newer"], load_version(prompt="Another.")), category="spam")
     record(older, category="spam")
+    ask_history_again(life, send, policy)
     # Under the version that is active now the waiting ones have jobs as well.
     Job.objects.filter(report__in=[life["leased"], life["waiting"], life["parked"]]).update(
         policy_version=PolicyVersion.objects.get(state="active")
@@ -82,6 +96,31 @@ def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
     make_sender("forum")
     check_constraints_now()
     return life
+
+
+def ask_history_again(
+    life: dict[str, Report], send: Callable[[str], Report], policy: PolicyVersion
+) -> None:
+    """A batch that has ended, which found what older verdicts and people had not found."""
+    for name in ("returned", "disagreeing", "carried"):
+        life[name] = send(name)
+        record(claim(life[name], policy))
+    decide(life["returned"], Action.NO_VIOLATION)
+    batch = make_batch(PolicyVersion.objects.get(state="active"))
+    ask_again(life["returned"], batch, category="spam")
+    reopen_disagreements(batch_id=batch.pk, at_most=1, actor_name="test")
+    ask_again(life["disagreeing"], batch, category="hate")
+    job = Job.objects.get(report=life["disagreeing"], batch=batch)
+    remote = ProviderBatch.objects.create(batch=batch, state="recorded", remote_id="b-1", lines=1)
+    BatchLine.objects.create(provider_batch=remote, job=job, outcome="recorded")
+    Job.objects.filter(pk=job.pk).update(claims=0, through="provider_batch")
+    job = Job.objects.create(
+        report=life["carried"], policy_version=batch.policy_version, lane="batch", batch=batch
+    )
+    carried = Classification.objects.get(report=life["carried"])
+    carried.carried_from_id, carried.policy_version_id = carried.pk, batch.policy_version_id
+    record_rows({job.pk: carried}, batch_id=batch.pk)
+    Batch.objects.update(state="done", ended_at=Now())
 
 
 def test_after_a_mixed_life_all_hold(life: dict[str, Report]) -> None:

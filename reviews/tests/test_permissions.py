@@ -15,6 +15,7 @@ PAGES = [
     "/review/needs-review/",
     "/review/safe/",
     "/review/resolved/",
+    "/review/disagreements/",
     "/review/pending/start/",
     "/review/items/{item}/",
 ]

@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, unquote
 
 from dev.standin.answering import Answering
 from dev.standin.answers import Answer, error_answer, json_answer
+from dev.standin.batches.apart import Answerer
 from dev.standin.batches.batch import ENDPOINT, WINDOW, Batch
 from dev.standin.batches.faults import Faults, faulty, seconds_of
 from dev.standin.batches.files import Files, StoredFile
@@ -32,8 +33,9 @@ from dev.standin.batches.working import Work, too_big
 
 _PREFIX = "/v1/"
 _MOST_PAIRS, _MOST_KEY, _MOST_VALUE = 16, 64, 512
-_LISTS = {"files": (10_000, 10_000), "batches": (20, 100)}
-"""How many entries a list has when nobody says, and at most."""
+_LISTS = {"files": 10_000, "batches": 100}
+"""How many entries may be asked for."""
+_USUAL_PAGE = "20"
 
 _Do = Callable[[], Answer]
 
@@ -177,9 +179,8 @@ class BatchApi:
                 code, message = found
                 return error_answer(400, message, code=code)
         batch = Batch(file=file, metadata=body.get("metadata"), manners=manners)
-        work = Work(
-            batch, files=self.files, answer=self._model.answer_line, lines_out=self._lines_out
-        )
+        answerer = Answerer(self._model, size=file.size)
+        work = Work(batch, files=self.files, answerer=answerer, lines_out=self._lines_out)
         thread = threading.Thread(target=work.run, name=batch.id, daemon=True)
         shown = batch.shown()
         with self._lock:
@@ -195,12 +196,36 @@ class BatchApi:
     def _list_files(self, asked: dict[str, str]) -> Answer:
         purpose = asked.get("purpose")
         files = self.files.newest_first(lambda file: purpose in {None, file.purpose})
-        return _page("files", [file.shown() for file in files], asked)
+        return self._page("files", [file.shown() for file in files], asked)
 
     def _list_batches(self, asked: dict[str, str]) -> Answer:
         with self._lock:
             batches = list(reversed(self._batches.values()))
-        return _page("batches", [batch.shown() for batch in batches], asked)
+        return self._page("batches", [batch.shown() for batch in batches], asked)
+
+    def _page(self, kind: str, entries: list[dict[str, Any]], asked: dict[str, str]) -> Answer:
+        """A part of a list: so many behind the entry named `after`."""
+        limit, most = asked.get("limit", _USUAL_PAGE), _LISTS[kind]
+        if not limit.isdecimal() or not 1 <= int(limit) <= most:
+            return error_answer(400, f"limit is a whole number from 1 to {most}.", param="limit")
+        start = 0
+        if (after := asked.get("after")) is not None:
+            places = [place for place, entry in enumerate(entries, 1) if entry["id"] == after]
+            if not places:
+                return _missing("Entry", after)
+            (start,) = places
+        page = entries[start : start + min(int(limit), self._manners.page)]
+        ids = [entry["id"] for entry in page]
+        return json_answer(
+            200,
+            {
+                "object": "list",
+                "data": page,
+                "first_id": ids[0] if ids else None,
+                "last_id": ids[-1] if ids else None,
+                "has_more": start + len(page) < len(entries),
+            },
+        )
 
 
 def _shown(one: StoredFile | Batch) -> Answer:
@@ -219,31 +244,6 @@ def _cancel(batch: Batch) -> Answer:
 
 def _missing(what: str, wanted: str) -> Answer:
     return error_answer(404, f"{what} '{wanted}' not found.", param="id")
-
-
-def _page(kind: str, entries: list[dict[str, Any]], asked: dict[str, str]) -> Answer:
-    """A part of a list: so many behind the entry named `after`."""
-    usual, most = _LISTS[kind]
-    limit = asked.get("limit", str(usual))
-    if not limit.isdecimal() or not 1 <= int(limit) <= most:
-        return error_answer(400, f"limit is a whole number from 1 to {most}.", param="limit")
-    start = 0
-    if (after := asked.get("after")) is not None:
-        places = [place for place, entry in enumerate(entries, 1) if entry["id"] == after]
-        if not places:
-            return _missing("Entry", after)
-        (start,) = places
-    page = entries[start : start + int(limit)]
-    return json_answer(
-        200,
-        {
-            "object": "list",
-            "data": page,
-            "first_id": page[0]["id"] if page else None,
-            "last_id": page[-1]["id"] if page else None,
-            "has_more": start + len(page) < len(entries),
-        },
-    )
 
 
 def _problem(body: Any) -> str | None:

@@ -53,10 +53,11 @@ class Batch:
         with self._lock:
             self._counts["total"] = lines
 
-    def count(self, outcome: str) -> None:
-        """`completed` or `failed`, one line."""
+    def count(self, *, completed: int = 0, failed: int = 0) -> None:
+        """So many lines more."""
         with self._lock:
-            self._counts[outcome] += 1
+            self._counts["completed"] += completed
+            self._counts["failed"] += failed
 
     def move(self, status: str) -> None:
         """On its way; one that was asked to end stays `cancelling`."""

@@ -3,10 +3,15 @@
 import json
 import secrets
 import uuid
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from dev.standin.answers import Answer
 from dev.standin.batches.batch import ENDPOINT
+
+Complaints = list[dict[str, Any]]
+Made = tuple[bool, bytes]
+"""Whether a line belongs into the output, not among the errors; and the line."""
 
 _MOST_COMPLAINTS = 20
 _EXPIRED = "This request could not be executed before the completion window expired."
@@ -25,10 +30,10 @@ def complaint(code: str, message: str, line: int | None = None) -> dict[str, Any
     return {"code": code, "message": message, "param": None, "line": line}
 
 
-def check_lines(file: BinaryIO) -> tuple[int, list[dict[str, Any]]]:
+def check_lines(file: BinaryIO) -> tuple[int, Complaints]:
     """How many lines there are, and the first complaints about them."""
     seen: set[str] = set()
-    complaints: list[dict[str, Any]] = []
+    complaints: Complaints = []
     lines = 0
     for lines, line in enumerate(file, 1):
         try:
@@ -63,6 +68,15 @@ def _wrong_with(request: Any, seen: set[str]) -> tuple[str, str] | None:
         if not fits:
             return code, message
     return None
+
+
+def made_of(line: bytes, answer: Callable[[Any], Answer]) -> Made:
+    """What a line of the input becomes."""
+    request = json.loads(line)
+    custom_id, came = request["custom_id"], answer(request["body"])
+    if came.manner != "whole" or "Content-Encoding" in came.headers:
+        return False, failed_line(custom_id, status=None, code="server_error")
+    return came.status < 400, answered_line(custom_id, came)
 
 
 def answered_line(custom_id: str, answer: Answer) -> bytes:

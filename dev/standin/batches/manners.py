@@ -4,6 +4,7 @@
 |---|---|---|
 | offered | true, false | false: 404 on every path of it |
 | ids | "plain", "odd" | odd: ids that have to be escaped in a path |
+| page | positive whole number | a list has so many entries at most, whatever was asked |
 | order | "shuffled", "as_sent" | of the answered lines; shuffled within 1,000 |
 | seed | whole number | of all that is random here |
 | seconds | number | how long a batch is in progress at least |
@@ -49,6 +50,7 @@ class BatchManners:
 
     offered: bool = True
     ids: str = "plain"
+    page: int = 100
     order: str = "shuffled"
     seed: int = 0
     seconds: float = 0
@@ -77,6 +79,7 @@ def read_batch_manners(value: dict[str, Any]) -> BatchManners:
 _FIELDS: dict[str, Check] = {
     "offered": BOOLEAN,
     "ids": one_of("plain", "odd"),
+    "page": POSITIVE,
     "order": one_of("shuffled", "as_sent"),
     "seed": WHOLE,
     "seconds": SECONDS,

@@ -2,47 +2,47 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from dev.standin.answers import Answer
 from dev.standin.batches import lines
+from dev.standin.batches.apart import Answerer
 from dev.standin.batches.batch import Batch
 from dev.standin.batches.files import Files, StoredFile
 from dev.standin.batches.manners import BatchManners
 
 SHUFFLED_WITHIN = 1_000
-
-AnswerLine = Callable[[Any], Answer]
+_CHUNK = 50
 
 
 class Work:
-    """`answer` says what a line's body gets, `lines_out` how many lines other batches have out."""
+    """`lines_out` says how many lines unfinished batches have, this one's among them."""
 
     def __init__(
-        self, batch: Batch, *, files: Files, answer: AnswerLine, lines_out: Callable[[], int]
+        self, batch: Batch, *, files: Files, answerer: Answerer, lines_out: Callable[[], int]
     ) -> None:
         self._batch = batch
         self._manners = batch.manners
         self._files = files
-        self._answer = answer
+        self._answerer = answerer
         self._lines_out = lines_out
         self._chance = random.Random(self._manners.seed)  # noqa: S311
 
     def run(self) -> None:
         try:
             # Opened once: the file may be deleted while its lines are answered.
-            with self._batch.file.path.open("rb") as source:
+            with self._answerer, self._batch.file.path.open("rb") as source:
                 self._run_on(source)
-        except FileNotFoundError:
-            gone = lines.complaint("file_not_found", "The input file is gone.")
+        except (FileNotFoundError, EOFError, BrokenPipeError):
+            gone = lines.complaint("gone", "The input file is gone, or who answered its lines.")
             self._batch.end("failed", errors=[gone])
 
     def _run_on(self, source: BinaryIO) -> None:
         batch, manners = self._batch, self._manners
-        total, complaints = lines.check_lines(source)
+        total, complaints = self._answerer.check(source)
         complaints = complaints or self._beyond_limits(total)
         if not complaints:
             batch.move("in_progress")
@@ -53,7 +53,7 @@ class Work:
             complaints = [lines.complaint(manners.failed_code, "The stand-in was told to fail.")]
         batch.end("failed", errors=complaints)
 
-    def _beyond_limits(self, total: int) -> list[dict[str, Any]]:
+    def _beyond_limits(self, total: int) -> lines.Complaints:
         if found := too_big(self._batch.file, total, self._manners):
             return [lines.complaint(*found)]
         # Its own lines stand among those that are out, or two batches would not see one another.
@@ -71,19 +71,20 @@ class Work:
         failing = set(order[: round(len(first) * manners.fails)])
         with self._files.writing() as output, self._files.writing() as error:
             written = _Written(self._chance, output, manners)
-            for number, line in _lines_of(source, first):
+            for some in _chunks(_lines_of(source, first)):
                 if batch.interrupted.is_set():
                     break
-                self._answer_one(line, written, error, fails=number in failing)
+                self._answer_some(some, written, error, failing)
             batch.interrupted.wait(manners.seconds)
-            for _number, line in _lines_of(source, set(order) - first):
+            for some in _chunks(_lines_of(source, set(order) - first)):
                 if batch.interrupted.is_set():
                     break
                 if manners.ends == "completed":
-                    self._answer_one(line, written, error, fails=False)
+                    self._answer_some(some, written, error)
                 elif manners.ends == "expired":
-                    error.write(lines.expired_line(json.loads(line)["custom_id"]))
-                    batch.count("failed")
+                    for _number, line in some:
+                        error.write(lines.expired_line(json.loads(line)["custom_id"]))
+                    batch.count(failed=len(some))
             batch.move("finalizing")
             written.finish()
         empty = manners.empty_file
@@ -93,26 +94,29 @@ class Work:
             error=self._kept(error, "error"),
         )
 
-    def _answer_one(
-        self, line: bytes, written: "_Written", error: BinaryIO, *, fails: bool
+    def _answer_some(
+        self,
+        some: Sequence[tuple[int, bytes]],
+        written: "_Written",
+        error: BinaryIO,
+        failing: AbstractSet[int] = frozenset(),
     ) -> None:
-        request = json.loads(line)
-        custom_id, answer = request["custom_id"], None
-        if not fails:
-            answer = self._answer(request["body"])
-        if answer is None:
-            manners = self._manners
-            made = lines.failed_line(custom_id, status=manners.fail_status, code=manners.fail_code)
-        elif answer.manner != "whole" or "Content-Encoding" in answer.headers:
-            made = lines.failed_line(custom_id, status=None, code="server_error")
-        else:
-            made = lines.answered_line(custom_id, answer)
-            if answer.status < 400:
-                written.add(made)
-                self._batch.count("completed")
-                return
-        error.write(made)
-        self._batch.count("failed")
+        manners = self._manners
+        made = self._answerer.answer([line for number, line in some if number not in failing])
+        for number, line in some:
+            if number in failing:
+                custom_id = json.loads(line)["custom_id"]
+                failed = lines.failed_line(
+                    custom_id, status=manners.fail_status, code=manners.fail_code
+                )
+                made.append((False, failed))
+        for answered, line in made:
+            if answered:
+                written.add(line)
+            else:
+                error.write(line)
+        answers = sum(answered for answered, _line in made)
+        self._batch.count(completed=answers, failed=len(made) - answers)
 
     def _kept(
         self, file: BinaryIO, kind: str, *, wanted: bool = False, unwanted: bool = False
@@ -173,6 +177,11 @@ class _Written:
         place = self._chance.randrange(len(self._held))
         self._output.write(self._held[place])
         self._held[place] = line
+
+
+def _chunks(numbered: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    while some := list(islice(numbered, _CHUNK)):
+        yield some
 
 
 def _lines_of(source: BinaryIO, numbers: AbstractSet[int]) -> Iterator[tuple[int, bytes]]:
