@@ -84,7 +84,7 @@ def _answered(rows: int) -> tuple[Any, Path]:
 def _answer(custom_id: Any, ref: str, number: int, model: str) -> str:
     """One in fifty finds something, as after a change of policy."""
     found = number % 50 == 0
-    verdict = {
+    verdict: dict[str, Any] = {
         "ref": ref,
         "summary": "The author arranges to meet somebody and says nothing else of note.",
         "category": "harassment" if found else "none",
@@ -142,11 +142,9 @@ def _insert(database_url: str) -> float:
         cursor = database.execute(
             "SELECT * FROM classifier_classification WHERE NOT superseded ORDER BY id"
         )
-        assert cursor.description is not None
-        names = [column.name for column in cursor.description]
-        json_columns = {
-            n for n, column in enumerate(cursor.description) if column.type_code == 3802
-        }
+        described = cursor.description or []
+        names = [column.name for column in described]
+        json_columns = {n for n, column in enumerate(described) if column.type_code == JSONB}
         rows = [
             [json.dumps(value) if n in json_columns else value for n, value in enumerate(row)]
             for row in cursor.fetchall()
