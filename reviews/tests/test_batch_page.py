@@ -132,7 +132,9 @@ def test_the_page_tells_how_far_the_batch_is(batch: Batch, browser: Browser) -> 
     assert told["Rate"] == "3.0 a minute"
     assert told["Tokens read and written"] == "1,234,567 · 0"
     assert (told["Cost so far"], told["Cost limit"]) == ("–", "30.00")
-    assert told["Disagreements"] == "open: 1 · reopened: 0 · settled: 0"
+    assert told["Disagreements"].startswith("open: 1 · reopened: 0 · settled: 0 <a ")
+    (listed,) = re.findall(r'href="([^"]*)"', told["Disagreements"])
+    assert "1 disagreement" in page(browser, listed)
 
 
 def test_the_picture_and_the_table_tell_the_same(batch: Batch, browser: Browser) -> None:
