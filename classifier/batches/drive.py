@@ -17,6 +17,7 @@ from classifier.batches import ending, remote
 from classifier.batches.carry import carry_over
 from classifier.batches.collect import clean_up, download, put_off, record
 from classifier.batches.cut import TOO_MANY_TOKENS, choose_lines, write_file
+from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
 from classifier.batches.send import create, upload
@@ -133,7 +134,7 @@ def _step(provider_batch: ProviderBatch, between: Between) -> None:
             ending.refused(provider_batch, error)
         else:
             put_off(provider_batch, seconds=error.retry_after or AGAIN_SECONDS, error=error.fault)
-    except (UnknownLimitError, PolicyTooLongError) as error:
+    except (UnknownLimitError, PolicyTooLongError, PartDiedError) as error:
         log.warning("batch %s at the provider: %s: %s", provider_batch, type(error).__name__, error)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
     except OSError as error:

@@ -20,13 +20,14 @@ import psycopg
 from dev import programs
 from dev.accounts import read_accounts
 from dev.bench.history import write_history
+from dev.bench.memory import Watched
 from dev.bench.prepared import say
 from dev.errors import DevError
 from dev.processes import Program, free_port, wait_until
 from dev.product import answers_ok, says_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from dev.processes import Interruption, Supervisor
     from dev.services import Services
@@ -38,6 +39,7 @@ MODEL_SECONDS = 0.5
 IDLE_SECONDS = 60
 SENDERS_OF_LOAD = 4
 SETTLED_SECONDS = 30
+SECONDS_BETWEEN_LINES = 15.0
 
 
 def bench_migration(
@@ -79,7 +81,7 @@ def bench_migration(
         say(f"idle: {idle}")
         _activate(supervisor, interruption, env)
         reconcile = Reconciling(env)
-        busy = _measure(database, lambda: reconcile.run(database, rows, interruption))
+        busy = _measure(database, lambda: reconcile.run(database, interruption))
         say(f"during the migration: {busy}")
         sent.stop()
         _wait_settled(database, interruption)
@@ -90,7 +92,7 @@ def bench_migration(
         "during": busy,
         "p99_ratio": round(busy["p99"] / idle["p99"], 2),
         "arrivals_refused": sent.refused,
-        **reconcile.figures(rows),
+        **reconcile.figures(),
         **outcome,
     }
 
@@ -179,9 +181,11 @@ def _send(port: int, key: str, number: int, sent: Sent) -> None:
             connection.close()
 
 
-def _wait(seconds: float, interruption: Interruption) -> None:
+def _wait(
+    seconds: float, interruption: Interruption, *, unless: Callable[[], object] = lambda: None
+) -> None:
     ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
+    while time.monotonic() < ends and unless() is None:
         interruption.check()
         time.sleep(0.1)
 
@@ -241,50 +245,38 @@ class Reconciling:
 
     def __init__(self, env: dict[str, str]) -> None:
         self._env = env
-        self._memory: list[float] = []
+        self._memory = Watched()
         self._seconds = 0.0
+        self._migrated = 0
 
-    def run(self, database: psycopg.Connection[Any], rows: int, interruption: Interruption) -> None:
+    def run(self, database: psycopg.Connection[Any], interruption: Interruption) -> None:
         began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, programs.MANAGE, "reconcile", "--until-done"],
             env=self._env,
             stdout=sys.stderr,
         )
-        told = 0.0
-        while process.poll() is None:
-            interruption.check()
-            self._memory.append(_megabytes(process.pid))
-            if time.monotonic() - told > 15:
-                told = time.monotonic()
-                done = database.execute(
-                    "SELECT count(*) FROM classifier_job WHERE done AND batch_id IS NOT NULL"
+        self._memory = Watched(process.pid)
+        with self._memory:
+            while process.poll() is None:
+                _wait(SECONDS_BETWEEN_LINES, interruption, unless=process.poll)
+                row = database.execute(
+                    "SELECT count(*) FILTER (WHERE done), count(*) FROM classifier_job"
+                    " WHERE batch_id IS NOT NULL"
                 ).fetchone()
-                say(f"{done and done[0]:,} of {rows:,}, {self._memory[-1]:.0f} MB")
-            time.sleep(0.5)
+                self._migrated, wanted = row or (0, 0)
+                say(f"{self._migrated:,} of {wanted:,}")
         self._seconds = time.monotonic() - began
         if process.returncode:
             raise DevError(f"reconcile ended with {process.returncode}")
 
-    def figures(self, rows: int) -> dict[str, Any]:
-        """Resident megabytes once a fifth of the time was over, and at most after that."""
-        seen = [each for each in self._memory if each]
-        fifth = len(seen) // 5
+    def figures(self) -> dict[str, Any]:
         return {
+            "migrated": self._migrated,
             "migration_seconds": round(self._seconds, 1),
-            "migrated_a_second": round(rows / self._seconds),
-            "reconcile_mb_after_a_fifth": round(seen[fifth], 1),
-            "reconcile_mb_peak": round(max(seen), 1),
+            "migrated_a_second": round(self._migrated / self._seconds),
+            **{f"reconcile_{name}": value for name, value in self._memory.figures().items()},
         }
-
-
-def _megabytes(pid: int) -> float:
-    """Resident memory; 0 once the process has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
 
 
 def _outcome(database: psycopg.Connection[Any]) -> dict[str, Any]:
