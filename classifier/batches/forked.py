@@ -20,8 +20,10 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
     Each has a database connection of its own. Raises `PartDiedError` once all have ended, and lets
     none outlive an interruption of this process.
     """
-    children = [_fork(work, part) for part in range(parts)]
+    children: list[tuple[int, int]] = []
     try:
+        for part in range(parts):
+            children.append(_fork(work, part))  # noqa: PERF401 - known, should the next one fail
         return _results(children)
     except BaseException:
         for pid, _pipe in children:

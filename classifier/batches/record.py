@@ -23,10 +23,28 @@ from classifier.models import BatchLine, PolicyVersion, ProviderBatch, ProviderM
 from classifier.recording import Recorded, record_rows
 from reports.failpoints import Point, hit
 
-SLICE = 250
 MOST_PARTS = 4
 # A smaller file is recorded in less time than it takes to fork.
 BYTES_ALONE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a file is recorded: by so many processes, so many lines a transaction."""
+
+    parts: int = 1
+    lines: int = 250
+
+    @classmethod
+    def of(cls, path: Path) -> "Split":
+        """A large file by as many processes as there are cores, up to `MOST_PARTS`."""
+        if path.stat().st_size < BYTES_ALONE:
+            return cls()
+        return cls(parts=min(MOST_PARTS, len(os.sched_getaffinity(0))))
+
+    def is_of(self, part: int, *, number: int) -> bool:
+        """Whether a line, by its number from 0, is the part's."""
+        return number // self.lines % self.parts == part
 
 
 @dataclass
@@ -46,22 +64,19 @@ def record_file(  # noqa: PLR0913 - keywords, two of them for special uses
     policy: PolicyVersion,
     model: ProviderModel,
     between: Callable[[], object] = lambda: None,
-    parts: int | None = None,
+    split: Split | None = None,
 ) -> Counted:
     """Record a file of the provider, a slice a transaction; `between` is called after each.
 
-    A large one in several processes, each with its share of the slices; `parts` says how many.
     Raises `PartDiedError`.
     """
     if not path.exists():
         return Counted()
-    if parts is None:
-        alone = path.stat().st_size < BYTES_ALONE
-        parts = 1 if alone else min(MOST_PARTS, len(os.sched_getaffinity(0)))
+    split = split or Split.of(path)
 
     def record_part(part: int) -> dict[str, int]:
         counted = Counted()
-        for told in _slices(path, counted, part=part, parts=parts):
+        for told in _slices(path, counted, split=split, part=part):
             found = read_slice(provider_batch=provider_batch, told=told, policy=policy, model=model)
             counted.unknown += found.unknown
             counted.recorded += _write_slice(found, batch_id=provider_batch.batch_id)
@@ -69,18 +84,19 @@ def record_file(  # noqa: PLR0913 - keywords, two of them for special uses
             between()
         return asdict(counted)
 
-    every = [record_part(0)] if parts == 1 else run_parts(record_part, parts=parts)
+    alone = split.parts == 1
+    every = [record_part(0)] if alone else run_parts(record_part, parts=split.parts)
     return Counted(**{name: sum(each[name] for each in every) for name in asdict(Counted())})
 
 
-def _slices(path: Path, counted: Counted, *, part: int, parts: int) -> Iterator[dict[UUID, Told]]:
+def _slices(path: Path, counted: Counted, *, split: Split, part: int) -> Iterator[dict[UUID, Told]]:
     """Readable lines by their question, of each slice that is this part's.
 
     Of two about the same one the first counts; where they stand in two slices, whichever is recorded
     first.
     """
-    lines = each_told(path, wanted=lambda number: number // SLICE % parts == part)
-    while some := list(islice(lines, SLICE)):
+    lines = each_told(path, wanted=lambda number: split.is_of(part, number=number))
+    while some := list(islice(lines, split.lines)):
         found: dict[UUID, Told] = {}
         for told in some:
             counted.read += 1
