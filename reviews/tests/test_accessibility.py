@@ -13,8 +13,8 @@ from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
 from classifier.models import Job, PolicyVersion, WaitingReason
-from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
 from classifier.policies import versions
+from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
