@@ -14,7 +14,7 @@ def answer_row(*, claimed: Claimed, asked: Asked, judgement: Judgement) -> Class
     """The row of one answer, unsaved. Its tokens, seconds and hash are those of all calls together."""
     return Classification(
         report_id=claimed.report_id,
-        policy_version=claimed.policy,
+        policy_version_id=claimed.policy.pk,
         category=asked.verdict.category,
         confidence=asked.verdict.confidence,
         summary=asked.verdict.summary,

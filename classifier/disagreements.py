@@ -14,7 +14,7 @@ def settle_open(report_ids: Collection[int]) -> None:
 
     One that was reopened stays so, for it says why its report came back to people.
     """
-    Disagreement.objects.filter(report__in=report_ids, state=Disagreement.State.OPEN).update(
+    Disagreement.objects.filter(report__any=report_ids, state=Disagreement.State.OPEN).update(
         state=Disagreement.State.SETTLED, ended_at=Now()
     )
 

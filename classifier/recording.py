@@ -88,6 +88,10 @@ def record_rows(rows: Mapping[int, Classification], *, batch_id: int | None) -> 
     settle(current, reports=reports, batch_id=batch_id)
     close_jobs(rows, again=[job for job in rows if recorded[job] is Recorded.DUPLICATE])
     if batch_id is not None:
+        with connection.cursor() as cursor:
+            # What is checked at the commit is checked before the batch's own row is held.
+            # And then again at the commit, for whatever the caller still writes.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
         tally(
             batch_id=batch_id,
             flows=[(standing[row.report_id].category, row.category) for row in fresh],
@@ -133,7 +137,7 @@ class _Standing:
 
 def _standing(report_ids: Collection[int]) -> dict[int, _Standing]:
     found = {report_id: _Standing(set()) for report_id in report_ids}
-    rows = Classification.objects.filter(report__in=report_ids).values_list(
+    rows = Classification.objects.filter(report__any=report_ids).values_list(
         "report_id", "policy_version_id", "superseded", "category"
     )
     for report_id, version, superseded, category in rows:
@@ -153,7 +157,7 @@ def _outcome(row: Classification, versions: Collection[int]) -> Recorded:
 
 def supersede(report_ids: Collection[int]) -> None:
     """Make room for newer verdicts of locked reports: those that were current are so no longer."""
-    Classification.objects.filter(report__in=report_ids, superseded=False).update(superseded=True)
+    Classification.objects.filter(report__any=report_ids, superseded=False).update(superseded=True)
 
 
 def settle(
@@ -183,7 +187,7 @@ def settle(
 
 def close_jobs(job_ids: Collection[int], *, again: Collection[int] = ()) -> None:
     """Nothing is wanted any more; `again` are those whose answer came second."""
-    Job.objects.filter(pk__in=job_ids).update(
+    Job.objects.filter(pk__any=job_ids).update(
         done=True,
         parked=False,
         reason="",

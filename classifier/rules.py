@@ -92,15 +92,18 @@ def judge(
         "floor": floor > Severity.NONE,
         "critical": severity >= Severity.CRITICAL,
         "speaks_to_the_model": any(_speaks_to_the_model(text) for text in texts),
-        "hides_text": any(
-            len(_SMUGGLES.findall(name_controls(text))) >= SMUGGLED_SIGNS for text in texts
-        ),
+        "hides_text": any(_hides_text(text) for text in texts),
         "summary_gives_orders": any(
             _speaks_to_the_model(summary) for summary in (verdict.summary, *summaries)
         ),
     }
     names = tuple(rule.name for rule in RULES if fired[rule.name])
     return Judgement(safe=not names, severity=severity, rules=names)
+
+
+def _hides_text(text: str) -> bool:
+    named = name_controls(text)
+    return "[U+" in named and len(_SMUGGLES.findall(named)) >= SMUGGLED_SIGNS
 
 
 def _speaks_to_the_model(text: str) -> bool:

@@ -97,7 +97,8 @@ def start_product(
     step(programs.step("load_policy", "load_policy", "--activate", env=env), "policy loaded")
     began = time.monotonic()
     workers = [programs.worker(lane, env=env) for lane in programs.LANES]
-    for program in (*workers, programs.sweep(env=env), programs.web(port, env=env)):
+    behind = (programs.sweep(env=env), programs.reconcile(env=env))
+    for program in (*workers, *behind, programs.web(port, env=env)):
         supervisor.start(program)
     file = services.home.directory / "accounts.json"
     step(programs.accounts(file, env=env), "accounts made")
@@ -115,7 +116,7 @@ def start_product(
         what="the workers did not become ready",
         check=starting,
     )
-    say(f"web, workers and sweep ready {time.monotonic() - began:.1f} s")
+    say(f"web and workers ready {time.monotonic() - began:.1f} s")
     return Product(accounts, model)
 
 

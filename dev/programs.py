@@ -99,3 +99,7 @@ def worker(lane: str, *, env: Mapping[str, str]) -> Program:
 
 def sweep(*, env: Mapping[str, str]) -> Program:
     return Program("sweep", (sys.executable, MANAGE, "sweep"), env)
+
+
+def reconcile(*, env: Mapping[str, str]) -> Program:
+    return Program("reconcile", (sys.executable, MANAGE, "reconcile", "--follow"), env)

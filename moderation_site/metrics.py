@@ -2,13 +2,21 @@
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import Count, Sum
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
 from classifier.catalogue import effective_limit
-from classifier.models import PolicyVersion, ProviderModel
+from classifier.models import (
+    Batch,
+    Disagreement,
+    Job,
+    PolicyVersion,
+    ProviderBatch,
+    ProviderModel,
+)
 from classifier.policies import code_revisions
 from classifier.sweep import HEARTBEAT
 
@@ -76,6 +84,7 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         rested = timezone.now() - (model.rests_since or timezone.now())
         rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
     _catalogue(registry)
+    _batches(registry)
     active = PolicyVersion.objects.active()
     revisions.set(active is not None and active.revisions != code_revisions())
     with connection.cursor() as cursor:
@@ -146,6 +155,52 @@ def _catalogue(registry: CollectorRegistry) -> None:
             ages.labels(model.name).set((now - model.listed_at).total_seconds())
         if model.shutdown_on:
             shutdowns.labels(model.name).set((model.shutdown_on - now.date()).days)
+
+
+def _batches(registry: CollectorRegistry) -> None:
+    """What of history is still to be asked, and what came of it that nobody has looked at.
+
+    Each is counted by an index of the open rows alone.
+    """
+    batches = Gauge(
+        "moderation_batches", "Batches that have not ended, by state", ["state"], registry=registry
+    )
+    jobs = Gauge(
+        "moderation_batch_open_jobs",
+        "Reports of batches that are still to be asked, by how they are asked",
+        ["through"],
+        registry=registry,
+    )
+    out = Gauge(
+        "moderation_provider_batches",
+        "Batches at the provider that are not done with, by state",
+        ["state"],
+        registry=registry,
+    )
+    lines = Gauge(
+        "moderation_provider_batch_lines",
+        "Reports in batches at the provider that are not done with, by state",
+        ["state"],
+        registry=registry,
+    )
+    disagreements = Gauge(
+        "moderation_open_disagreements",
+        "Reports that a newer policy version finds worse than a machine or a person did before",
+        ["severity"],
+        registry=registry,
+    )
+    for state, count in Batch.objects.unfinished().values_list("state").annotate(n=Count("*")):
+        batches.labels(state).set(count)
+    to_do = Job.objects.filter(batch__isnull=False, done=False, parked=False)
+    for through, count in to_do.values_list("through").annotate(n=Count("*")):
+        jobs.labels(through).set(count)
+    unfinished = ProviderBatch.objects.unfinished().values_list("state")
+    for state, count, held in unfinished.annotate(n=Count("*"), held=Sum("lines")):
+        out.labels(state).set(count)
+        lines.labels(state).set(held)
+    found = Disagreement.objects.filter(state=Disagreement.State.OPEN).values_list("severity")
+    for severity, count in found.annotate(n=Count("*")):
+        disagreements.labels(severity).set(count)
 
 
 # What became due lately came at the earliest its budget before, so the index of a sender's arrivals

@@ -31,6 +31,8 @@ def show_controls(text: str) -> SafeString:
 
 def name_controls(text: str) -> str:
     """The same for places that hold no markup (a page's title, a message): `[U+202E]`."""
+    if text.isascii() and text.isprintable():
+        return text
     return str(_HIDDEN.sub(lambda found: found["flag"] or f"[U+{ord(found[0]):04X}]", text))
 
 

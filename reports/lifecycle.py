@@ -62,10 +62,10 @@ def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
 
     Raises `Report.DoesNotExist` where one is missing.
     """
-    items = Report.objects.filter(pk__in=report_ids).values("item_id")
+    items = Report.objects.filter(pk__any=report_ids).values("item_id")
     locked = Item.objects.filter(pk__in=items).select_for_update(no_key=True).order_by("id")
     list(locked.values_list("pk"))
-    reports = Report.objects.filter(pk__in=report_ids).select_for_update(no_key=True)
+    reports = Report.objects.filter(pk__any=report_ids).select_for_update(no_key=True)
     found = {report.pk: report for report in reports.order_by("id")}
     if missing := set(report_ids) - set(found):
         raise Report.DoesNotExist(f"reports {sorted(missing)}")
@@ -155,7 +155,7 @@ def lock_item(item_id: int) -> None:
 
 def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
     """Some of an item's reports under row locks; the caller holds the item's."""
-    chosen = Report.objects.filter(item_id=item_id, pk__in=report_ids)
+    chosen = Report.objects.filter(item_id=item_id, pk__any=report_ids)
     return list(chosen.select_for_update(no_key=True).order_by("id"))
 
 

@@ -7,7 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from reports.admin import EvidenceAdmin, describe
 from reports.foreign_text import show_controls
+from reviews import batch_admin
 from reviews.models import Decision
+
+__all__ = ["DecisionAdmin", "batch_admin"]
 
 
 @admin.register(Decision)

@@ -93,7 +93,7 @@ def _end_some(provider_batch: ProviderBatch) -> bool:
         ]
         if provider_batch.error.startswith(TOO_MANY_TOKENS):
             # The file was too much for the provider's queue, and no line's fault: a smaller one next.
-            BatchLine.objects.filter(pk__in=[line.custom_id for line in some]).delete()
+            BatchLine.objects.filter(pk__any=[line.custom_id for line in some]).delete()
         elif batch.state == Batch.State.CANCELLING:
             park_cancelled(some)
         else:

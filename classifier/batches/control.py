@@ -71,7 +71,7 @@ def resume_batch(*, batch_id: int, actor_name: str, max_cost: Decimal | None = N
 
 
 def _lock(batch_id: int) -> Batch:
-    return Batch.objects.select_for_update().get(pk=batch_id)
+    return Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
 
 
 def _move(batch: Batch, *, to: State, action: str, actor_name: str) -> None:

@@ -17,6 +17,7 @@ from classifier.batches import ending, remote
 from classifier.batches.carry import carry_over
 from classifier.batches.collect import clean_up, download, put_off, record
 from classifier.batches.cut import TOO_MANY_TOKENS, choose_lines, write_file
+from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
 from classifier.batches.send import create, upload
@@ -108,19 +109,24 @@ def _route(batch: Batch) -> Job.Through | None:
 
 def _run(batch: Batch) -> bool:
     """The next files for the provider; or its end, or its stop at the limit of its cost."""
-    if ending.stop_at_cost(batch) or ending.end(batch):
+    if ending.end(batch) or ending.stop_at_cost(batch):
         return True
-    out = batch.provider_batches.out()
     did = False
-    while out.count() < _most_out(batch) and choose_lines(batch_id=batch.pk) is not None:
+    while _room_for_more(batch) and choose_lines(batch_id=batch.pk) is not None:
         did = True
     return did
 
 
-def _most_out(batch: Batch) -> int:
-    """One at a time once the provider's queue was found too short for more."""
+def _room_for_more(batch: Batch) -> bool:
+    """One at a time where its cost is limited and that of the last is not known yet.
+
+    And once the provider's queue was found too short for more.
+    """
+    out = batch.provider_batches.out()
+    if batch.max_cost is not None and out.filter(input_sha256="").exists():
+        return False
     crowded = batch.provider_batches.filter(error__startswith=TOO_MANY_TOKENS).exists()
-    return 1 if crowded else MOST_OUT
+    return out.count() < (1 if crowded else MOST_OUT)
 
 
 def _step(provider_batch: ProviderBatch, between: Between) -> None:
@@ -133,7 +139,7 @@ def _step(provider_batch: ProviderBatch, between: Between) -> None:
             ending.refused(provider_batch, error)
         else:
             put_off(provider_batch, seconds=error.retry_after or AGAIN_SECONDS, error=error.fault)
-    except (UnknownLimitError, PolicyTooLongError) as error:
+    except (UnknownLimitError, PolicyTooLongError, PartDiedError) as error:
         log.warning("batch %s at the provider: %s: %s", provider_batch, type(error).__name__, error)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
     except OSError as error:
@@ -152,6 +158,10 @@ def _next_step(provider_batch: ProviderBatch, between: Between) -> None:
     policy = batch.policy_version
     model = ProviderModel.objects.of_policy(policy)
     cancelling = batch.state == Batch.State.CANCELLING
+    not_sent = provider_batch.state in {State.PLANNED, State.UPLOADED}
+    if not_sent and batch.state == Batch.State.STOPPED and provider_batch.asked_at is None:
+        put_off(provider_batch, seconds=AGAIN_SECONDS, error="")
+        return
     match provider_batch.state:
         case State.PLANNED | State.UPLOADED if cancelling and provider_batch.asked_at is None:
             ending.take_back(provider_batch)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from django.db import connection, transaction
 from django.db.models import Sum
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from classifier.batches import files, remote
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 ACTOR = "reconcile"
 PIECE = 5_000
+# Of an answer before the first has come: a summary, a category, a quote.
+UNKNOWN_ANSWER_TOKENS = 200
 
 
 def end(batch: Batch) -> bool:
@@ -48,13 +50,15 @@ def stop_at_cost(batch: Batch) -> bool:
         return False
     model = ProviderModel.objects.of_policy(batch.policy_version)
     price = price_of(model, today=timezone.now().date())
-    out = batch.provider_batches.out().aggregate(tokens=Sum("estimated_tokens"))["tokens"] or 0
+    out = batch.provider_batches.out().aggregate(
+        lines=Coalesce(Sum("lines"), 0), tokens=Coalesce(Sum("estimated_tokens"), 0)
+    )
     if price is None:
         why = "its cost is limited, and the price recorded is out of date"
     else:
         cost = price.of(
-            prompt=batch.prompt_tokens + out,
-            completion=batch.completion_tokens,
+            prompt=batch.prompt_tokens + out["tokens"],
+            completion=batch.completion_tokens + out["lines"] * _tokens_of_an_answer(batch),
             through=route(model),
         )
         if cost < batch.max_cost:
@@ -66,6 +70,12 @@ def stop_at_cost(batch: Batch) -> bool:
             write_audit(action="batch_stopped", of=batch, actor_name=ACTOR, detail={"why": why})
     log.warning("batch %s stopped: %s", batch.pk, why)
     return True
+
+
+def _tokens_of_an_answer(batch: Batch) -> int:
+    """What its answers took so far, on average."""
+    answers = batch.flows.aggregate(reports=Coalesce(Sum("reports"), 0))["reports"] - batch.carried
+    return batch.completion_tokens // answers if answers > 0 else UNKNOWN_ANSWER_TOKENS
 
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:

@@ -48,7 +48,7 @@ def lose(lost: Sequence[Lost]) -> None:
         cursor.execute(
             "UPDATE classifier_batchline AS line SET outcome = lost.outcome, reason = lost.reason"
             " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS lost (custom_id, outcome, reason)"
-            " WHERE line.custom_id = lost.custom_id",
+            " WHERE line.custom_id = lost.custom_id AND line.outcome = ''",
             [
                 [line.custom_id for line, _outcome, _reason in lost],
                 [str(outcome) for _line, outcome, _reason in lost],
@@ -58,7 +58,7 @@ def lose(lost: Sequence[Lost]) -> None:
     for reason in sorted({reason for _line, _outcome, reason in lost}):
         too_long = reason == WaitingReason.TOO_LONG
         Job.objects.filter(
-            pk__in=[line.job_id for line, _outcome, each in lost if each == reason],
+            pk__any=[line.job_id for line, _outcome, each in lost if each == reason],
             done=False,
             parked=False,
         ).update(
@@ -76,9 +76,9 @@ _UNTIL_IT_HAD_ITS_CHANCES = Case(
 
 def park_cancelled(lines: Sequence[OpenLine]) -> None:
     """The batch is called in: what was not answered waits for the next one under this version."""
-    BatchLine.objects.filter(pk__in=[line.custom_id for line in lines]).update(
+    BatchLine.objects.filter(pk__any=[line.custom_id for line in lines]).update(
         outcome=BatchLine.Outcome.EXPIRED, reason=WaitingReason.BATCH_CANCELLED
     )
-    Job.objects.filter(pk__in=[line.job_id for line in lines], done=False, parked=False).update(
+    Job.objects.filter(pk__any=[line.job_id for line in lines], done=False, parked=False).update(
         parked=True, reason=WaitingReason.BATCH_CANCELLED, ended_at=Now(), lease_until=None
     )

@@ -14,6 +14,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from classifier.batches.cost import price_of
 from classifier.models import (
     Batch,
     BatchFlow,
@@ -28,7 +29,7 @@ from reports.counting import COUNTED_AT_MOST
 # Long enough to smooth what is recorded slice by slice.
 RATE_OVER = timedelta(minutes=10)
 EXAMPLES = 20
-A_MILLION = 1_000_000
+_BACK = (ProviderBatch.State.ENDED, ProviderBatch.State.RECORDED, ProviderBatch.State.DONE)
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,13 @@ class Progress:
 
     @property
     def percent(self) -> float:
-        """How much of it has ended, to a tenth, rounded down: 100 only when nothing is left."""
-        return self.ended * 1000 // (self.ended + self.left) / 10 if self.left else 100.0
+        """How much of it has ended, to a tenth, rounded down: 100 only when nothing is left.
+
+        0 before its first job is written.
+        """
+        if not self.left:
+            return 100.0 if self.ended or self.batch.ended_at else 0.0
+        return self.ended * 1000 // (self.ended + self.left) / 10
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -117,7 +123,7 @@ def read_progress(batch: Batch) -> Progress:
         unplanned = max(batch.wanted - ended - sum(still.values()), 0)
     left = sum(still.values()) + unplanned
     per_minute = _rate(batch, now=now, ended=ended, lately=lately)
-    moves = left and per_minute and batch.ended_at is None
+    moves = left and per_minute and batch.state in {Batch.State.PLANNING, Batch.State.RUNNING}
     states = _at_provider(batch)
     return Progress(
         batch=batch,
@@ -144,17 +150,18 @@ def read_progress(batch: Batch) -> Progress:
 
 def _ended(batch: Batch) -> tuple[int, dict[WaitingReason, int], int]:
     """How many jobs are done, how many parked by reason, and how many of both ended lately."""
-    rows = (
-        batch.jobs.filter(ended_at__isnull=False)
-        .values_list("done", "reason")
-        .annotate(
-            jobs=Count("*"), lately=Count("ended_at", filter=Q(ended_at__gt=Now() - RATE_OVER))
-        )
-        .order_by("-jobs", "reason")
+    ended = batch.jobs.filter(ended_at__isnull=False)
+    # Not grouped all at once: a million rows of a table that grew fast are sorted for that, on disk.
+    counts = ended.aggregate(
+        all=Count("*"),
+        done=Count("ended_at", filter=Q(done=True)),
+        lately=Count("ended_at", filter=Q(ended_at__gt=Now() - RATE_OVER)),
     )
-    done = sum(jobs for is_done, _reason, jobs, _lately in rows if is_done)
-    parked = {WaitingReason(reason): jobs for is_done, reason, jobs, _ in rows if not is_done}
-    return done, parked, sum(lately for *_, lately in rows)
+    parked = {}
+    if counts["all"] > counts["done"]:
+        rows = ended.filter(done=False).values_list("reason").annotate(jobs=Count("*"))
+        parked = {WaitingReason(reason): jobs for reason, jobs in rows.order_by("-jobs", "reason")}
+    return counts["done"], parked, counts["lately"]
 
 
 def _to_do(batch: Batch) -> dict[Job.Through, int]:
@@ -192,28 +199,18 @@ def _cost(
     taken by their share of the answers.
     """
     model = ProviderModel.objects.filter(
-        base_url=settings.OPENAI_BASE_URL,
-        name=batch.policy_version.model,
-        price_until__gte=batch.created_at.date(),
+        base_url=settings.OPENAI_BASE_URL, name=batch.policy_version.model
     ).first()
-    if (
-        model is None
-        or model.price_prompt is None
-        or model.price_completion is None
-        or model.price_batch_share is None
-    ):
+    price = price_of(model, today=batch.created_at.date())
+    if price is None:
         return None
-    back = sum(
-        each.lines
-        for state, each in states.items()
-        if state
-        in {ProviderBatch.State.ENDED, ProviderBatch.State.RECORDED, ProviderBatch.State.DONE}
+    by_calls, by_batches = (
+        price.of(prompt=batch.prompt_tokens, completion=batch.completion_tokens, through=through)
+        for through in Job.Through
     )
+    back = sum(states[state].lines for state in _BACK if state in states)
     share = min(Decimal(back) / ended, Decimal(1)) if ended else Decimal(0)
-    whole = (
-        batch.prompt_tokens * model.price_prompt + batch.completion_tokens * model.price_completion
-    ) / A_MILLION
-    return whole * (1 - share + share * model.price_batch_share)
+    return by_calls + (by_batches - by_calls) * share
 
 
 def _disagreements(batch: Batch) -> dict[Disagreement.State, int]:

@@ -4,44 +4,47 @@ Whoever begins anew passes over the lines that have theirs. The reader and the r
 live lane's.
 """
 
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from classifier import rules
-from classifier.answer_rows import answer_row
-from classifier.asking import Asked, Call
-from classifier.batches.lines import marks_of
-from classifier.batches.lost import Lost, OpenLine, lose, refuse
+from classifier.batches.answers import ReadSlice, read_slice
+from classifier.batches.forked import run_parts
+from classifier.batches.lost import lose, refuse
 from classifier.batches.tally import add_tokens
 from classifier.batches.told import Told, each_told
-from classifier.jobs import RAISES_FLOOR, Claimed
-from classifier.models import (
-    BatchLine,
-    Classification,
-    PolicyVersion,
-    ProviderBatch,
-    ProviderModel,
-    WaitingReason,
-)
-from classifier.prompt import free_texts
-from classifier.provider import Reply
-from classifier.questions import expected, quotable
-from classifier.reader import AnswerRefusedError, UnreadableReplyError, read_document
+from classifier.jobs import RAISES_FLOOR
+from classifier.models import BatchLine, PolicyVersion, ProviderBatch, ProviderModel
 from classifier.recording import Recorded, record_rows
-from classifier.windows import Piece, Window
 from reports.failpoints import Point, hit
-from reports.models import Severity
-from reports.submission import Submission
 
-SLICE = 250
-Outcome = BatchLine.Outcome
+MOST_PARTS = 4
+# A smaller file is recorded in less time than it takes to fork.
+BYTES_ALONE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a file is recorded: by so many processes, so many lines a transaction."""
+
+    parts: int = 1
+    lines: int = 250
+
+    @classmethod
+    def of(cls, path: Path) -> "Split":
+        """A large file by as many processes as there are cores, up to `MOST_PARTS`."""
+        if path.stat().st_size < BYTES_ALONE:
+            return cls()
+        return cls(parts=min(MOST_PARTS, len(os.sched_getaffinity(0))))
+
+    def is_of(self, part: int, *, number: int) -> bool:
+        """Whether a line, by its number from 0, is the part's."""
+        return number // self.lines % self.parts == part
 
 
 @dataclass
@@ -54,49 +57,46 @@ class Counted:
     broken: int = 0
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What a line asked, as far as its answer needs it. `body` is the content, None once purged."""
-
-    line: OpenLine
-    least_tokens: int
-    floor: int
-    body: str | None
-
-
-@dataclass
-class _Slice:
-    """Outcomes of some lines, before they are written."""
-
-    rows: dict[int, Classification] = field(default_factory=dict)
-    """By the job's id."""
-    lines: dict[int, OpenLine] = field(default_factory=dict)
-    lost: list[Lost] = field(default_factory=list)
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-def record_file(
+def record_file(  # noqa: PLR0913 - keywords, two of them for special uses
     *,
     provider_batch: ProviderBatch,
     path: Path,
     policy: PolicyVersion,
     model: ProviderModel,
     between: Callable[[], object] = lambda: None,
+    split: Split | None = None,
 ) -> Counted:
-    """Record a file of the provider, a slice a transaction; `between` is called after each."""
-    counted = Counted()
-    for told in _slices(each_told(path), counted):
-        _record_slice(provider_batch, told, policy, model, counted)
-        hit(Point.BATCH_AFTER_SLICE)
-        between()
-    return counted
+    """Record a file of the provider, a slice a transaction; `between` is called after each.
+
+    Raises `PartDiedError`.
+    """
+    if not path.exists():
+        return Counted()
+    split = split or Split.of(path)
+
+    def record_part(part: int) -> dict[str, int]:
+        counted = Counted()
+        for told in _slices(path, counted, split=split, part=part):
+            found = read_slice(provider_batch=provider_batch, told=told, policy=policy, model=model)
+            counted.unknown += found.unknown
+            counted.recorded += _write_slice(found, batch_id=provider_batch.batch_id)
+            hit(Point.BATCH_AFTER_SLICE)
+            between()
+        return asdict(counted)
+
+    alone = split.parts == 1
+    every = [record_part(0)] if alone else run_parts(record_part, parts=split.parts)
+    return Counted(**{name: sum(each[name] for each in every) for name in asdict(Counted())})
 
 
-def _slices(every: Iterable[Told | None], counted: Counted) -> Iterator[dict[UUID, Told]]:
-    """Readable lines by their question; of two about the same one the first counts."""
-    lines = iter(every)
-    while some := list(islice(lines, SLICE)):
+def _slices(path: Path, counted: Counted, *, split: Split, part: int) -> Iterator[dict[UUID, Told]]:
+    """Readable lines by their question, of each slice that is this part's.
+
+    Of two about the same one the first counts; where they stand in two slices, whichever is recorded
+    first.
+    """
+    lines = each_told(path, wanted=lambda number: split.is_of(part, number=number))
+    while some := list(islice(lines, split.lines)):
         found: dict[UUID, Told] = {}
         for told in some:
             counted.read += 1
@@ -110,125 +110,31 @@ def _slices(every: Iterable[Told | None], counted: Counted) -> Iterator[dict[UUI
             yield found
 
 
-def _record_slice(
-    provider_batch: ProviderBatch,
-    told: Mapping[UUID, Told],
-    policy: PolicyVersion,
-    model: ProviderModel,
-    counted: Counted,
-) -> None:
-    questions = _questions(provider_batch, list(told))
-    counted.unknown += len(told) - len(questions)
-    if not questions:
-        return
-    found = _Slice()
-    for question in questions:
-        _read_line(question, told[question.line.custom_id], policy, model, found)
+def _write_slice(found: ReadSlice, *, batch_id: int) -> int:
+    """How many verdicts were recorded."""
     with transaction.atomic():
-        recorded = record_rows(found.rows, batch_id=provider_batch.batch_id) if found.rows else []
+        recorded = record_rows(found.rows, batch_id=batch_id) if found.rows else []
         _note(found, recorded)
         lose([each for each in found.lost if each[2] not in RAISES_FLOOR])
         add_tokens(
-            batch_id=provider_batch.batch_id,
-            prompt=found.prompt_tokens,
-            completion=found.completion_tokens,
+            batch_id=batch_id, prompt=found.prompt_tokens, completion=found.completion_tokens
         )
     for each in found.lost:
         if each[2] in RAISES_FLOOR:
             refuse(*each)
-    counted.recorded += len(recorded)
+    return len(recorded)
 
 
-def _questions(provider_batch: ProviderBatch, custom_ids: list[UUID]) -> list[_Question]:
-    """Those of the lines that are still open."""
-    with connection.cursor() as cursor:
-        cursor.execute(_QUESTIONS, [provider_batch.pk, custom_ids])
-        return [_Question(OpenLine(*row[:3]), *row[3:]) for row in cursor.fetchall()]
-
-
-_QUESTIONS = """
-SELECT line.custom_id, line.job_id, job.report_id, line.least_tokens, report.floor, content.body::text
-FROM classifier_batchline AS line
-JOIN classifier_job AS job ON job.id = line.job_id
-JOIN reports_report AS report ON report.id = job.report_id
-LEFT JOIN reports_content AS content ON content.report_id = report.id
-WHERE line.provider_batch_id = %s AND line.custom_id = ANY(%s) AND line.outcome = ''
-"""
-
-
-def _read_line(
-    question: _Question,
-    told: Told,
-    policy: PolicyVersion,
-    model: ProviderModel,
-    found: _Slice,
-) -> None:
-    line = question.line
-    if told.reason is not None:
-        found.lost.append((line, _outcome_of(told.reason), told.reason))
-        return
-    try:
-        submission = Submission.model_validate(json.loads(question.body or ""))
-    except ValueError:  # purged meanwhile, or gone wrong
-        found.lost.append((line, Outcome.REFUSED, WaitingReason.INTERNAL_ERROR))
-        return
-    try:
-        answer = read_document(
-            told.body,
-            expected(
-                policy=policy,
-                model=model,
-                ref=marks_of(line.custom_id).ref,
-                least_tokens=question.least_tokens,
-                texts=quotable(submission),
-            ),
-        )
-    except AnswerRefusedError as error:
-        found.prompt_tokens += error.prompt_tokens or 0
-        found.completion_tokens += error.completion_tokens or 0
-        found.lost.append((line, Outcome.REFUSED, error.reason))
-        return
-    except UnreadableReplyError:
-        found.lost.append((line, Outcome.FAILED, WaitingReason.PROVIDER_UNAVAILABLE))
-        return
-    window = Window(tuple(Piece(n, "") for n in range(len(submission.messages))))
-    # A batch tells no time of a single call; the line's hash stands for the answer's.
-    asked = Asked(
-        answer.verdict,
-        [Call(window, answer, Reply(told.digest.encode(), 0.0))],
-        len(submission.messages),
-    )
-    judgement = rules.judge(
-        verdict=answer.verdict,
-        policy=policy,
-        floor=Severity(question.floor),
-        texts=free_texts(submission),
-    )
-    claimed = Claimed(
-        job_id=line.job_id,
-        report_id=line.report_id,
-        policy=policy,
-        number=0,
-        reason="",
-        expires=math.inf,
-    )
-    found.rows[line.job_id] = answer_row(claimed=claimed, asked=asked, judgement=judgement)
-    found.lines[line.job_id] = line
-
-
-def _outcome_of(reason: WaitingReason) -> str:
-    if reason == WaitingReason.BATCH_EXPIRED:
-        return Outcome.EXPIRED
-    return Outcome.REFUSED if reason in RAISES_FLOOR else Outcome.FAILED
-
-
-def _note(found: _Slice, recorded: Sequence[Recorded]) -> None:
+def _note(found: ReadSlice, recorded: Sequence[Recorded]) -> None:
     """The outcome of the lines whose answers were recorded."""
-    for outcome, second in ((Outcome.RECORDED, False), (Outcome.DUPLICATE, True)):
+    for outcome, second in (
+        (BatchLine.Outcome.RECORDED, False),
+        (BatchLine.Outcome.DUPLICATE, True),
+    ):
         chosen = [
             found.lines[job].custom_id
             for job, became in zip(found.rows, recorded, strict=True)
             if (became is Recorded.DUPLICATE) is second
         ]
         if chosen:
-            BatchLine.objects.filter(pk__in=chosen).update(outcome=outcome)
+            BatchLine.objects.filter(pk__any=chosen, outcome="").update(outcome=outcome)

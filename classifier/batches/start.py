@@ -45,10 +45,10 @@ def start_batch(  # noqa: PLR0913 - keywords, and all of them are of the row
     """
     with transaction.atomic():
         lock_the_line()  # no other version becomes active meanwhile
-        _check(policy, plan, max_cost)
         for batch in Batch.objects.unfinished().filter(policy_version=policy, purpose=purpose):
             if batch.selection == selection.as_json():
                 raise SameBatchRunsError(batch)
+        _check(policy, plan, max_cost)
         batch = Batch.objects.create(
             purpose=purpose,
             policy_version=policy,

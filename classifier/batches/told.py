@@ -6,7 +6,7 @@ counted and left; it voids no other.
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,17 +31,22 @@ class Told:
     """SHA-256 of the line."""
 
 
-def each_told(path: Path) -> Iterator[Told | None]:
-    """Line by line; None for each that cannot be read. No more than one line is in memory."""
-    if not path.exists():
-        return
+def each_told(
+    path: Path, *, wanted: Callable[[int], bool] = lambda _number: True
+) -> Iterator[Told | None]:
+    """Line by line; None for each that cannot be read. No more than one line is in memory.
+
+    `wanted` tells by a line's number, from 0, whether it is read.
+    """
+    number = -1
     with path.open("rb") as file:
         while raw := file.readline(MOST_LINE_BYTES):
             whole = raw.endswith(b"\n") or len(raw) < MOST_LINE_BYTES
             while not whole:
                 whole = file.readline(MOST_LINE_BYTES).endswith((b"\n", b""))
                 raw = b""
-            if raw == b"" or raw.strip():
+            number += 1
+            if wanted(number) and (raw == b"" or raw.strip()):
                 yield _read(raw)
 
 

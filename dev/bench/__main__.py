@@ -14,6 +14,7 @@ import json
 import sys
 
 from dev.bench.intake import bench_intake
+from dev.bench.migration import bench_migration
 from dev.bench.planning import bench_planning
 from dev.bench.prepared import say
 from dev.bench.recording import bench_recording
@@ -35,6 +36,7 @@ def main() -> int:
         ("sweep", 1_000_000, bench_sweep),
         ("planning", 1_000_000, bench_planning),
         ("recording", 50_000, bench_recording),
+        ("migration", 100_000, bench_migration),
     ):
         command = commands.add_parser(name)
         command.add_argument("--rows", type=int, default=rows)

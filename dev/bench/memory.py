@@ -1,23 +1,51 @@
-"""Whether a process's memory stays flat: its peak after a fifth of the work, and at the end."""
+"""Whether memory stays flat: what a process and its children hold, a fifth on and at the most."""
 
-import resource
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Self
+
+
+def resident(pid: int) -> float:
+    """MB that the process and its children hold; 0 once it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    except OSError:
+        return 0.0
+    own = next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
+    return own + sum(resident(int(child)) for child in children)
 
 
 class Watched:
-    """`look` is called now and then; the peak so far is what is noted."""
+    """Looks at a process every tenth of a second while the block lasts."""
 
-    def __init__(self) -> None:
-        self._seen: list[int] = []
+    def __init__(self, pid: int | None = None) -> None:
+        self._pid = os.getpid() if pid is None else pid
+        self._seen: list[float] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
 
-    def look(self) -> None:
-        self._seen.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
 
-    @property
-    def after_a_fifth(self) -> float:
-        """MB."""
-        return round(self._seen[len(self._seen) // 5] / 1024, 1)
+    def __exit__(self, *_error: object) -> None:
+        self._ended.set()
+        self._thread.join()
 
-    @property
-    def at_the_end(self) -> float:
-        """MB."""
-        return round(self._seen[-1] / 1024, 1)
+    def _look(self) -> None:
+        while not self._ended.wait(0.1):
+            if now := resident(self._pid):
+                self._seen.append(now)
+
+    def figures(self) -> dict[str, float]:
+        """The most until a fifth of the time was over, and the most of all."""
+        seen = self._seen or [0.0]
+        fifth = len(seen) // 5 + 1
+        return {
+            "mb_until_a_fifth": round(max(seen[:fifth]), 1),
+            "mb_at_the_most": round(max(seen), 1),
+        }

@@ -37,19 +37,16 @@ def bench_planning(
     batch = start_batch(
         purpose=purpose, policy=policy, selection=selection, plan=plan, actor_name="bench"
     )
-    memory = Watched()
     began = time.perf_counter()
-    while not write_jobs(batch_id=batch.pk, through=Job.Through.PROVIDER_BATCH):
-        memory.look()
-        interruption.check()
+    with Watched() as memory:
+        while not write_jobs(batch_id=batch.pk, through=Job.Through.PROVIDER_BATCH):
+            interruption.check()
     seconds = time.perf_counter() - began
     written = Job.objects.filter(batch=batch).count()
-    memory.look()
     return {
         "rows": written,
         "plan_seconds": round(planned, 1),
         "seconds": round(seconds, 1),
         "rows_a_second": round(written / seconds),
-        "peak_mb_after_a_fifth": memory.after_a_fifth,
-        "peak_mb_at_the_end": memory.at_the_end,
+        **memory.figures(),
     }

@@ -46,11 +46,10 @@ MUTATIONS = (
         "untargeted conflict",
         "classifier/recording.py",
         (
-            ("= None, mine.filter(superseded=False).exists()", "= None, False"),
-            (
-                "row.save(force_insert=True)",
-                "Classification.objects.bulk_create([row], ignore_conflicts=True)",
-            ),
+            ("= max(versions, default=0) > row.policy_version_id", "= False"),
+            ("    supersede([row.report_id for row in current])\n", ""),
+            ("RETURNING report_id, id", "ON CONFLICT DO NOTHING RETURNING report_id, id"),
+            ("ids[row.report_id]", "ids.get(row.report_id)"),
         ),
         "a new policy version, old answers late at task.after_model",
     ),

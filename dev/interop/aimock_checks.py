@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from dev.interop.aimock_faults import FAULTS, Fault
+from dev.interop.aimock_faults import CONTEXT, FAULTS, Fault, answers_to
+from dev.interop.batch_checks import ENDS, try_batches
+from dev.interop.ending import running_endings
+from dev.interop.history_checks import HISTORY_ENDS, try_history
+from dev.interop.history_checks import MODEL as HISTORY_MODEL
 from dev.interop.packages import MissingError, aimock_command
 from dev.interop.tally import say
 from dev.processes import Program, free_port, wait_until
@@ -25,20 +29,22 @@ if TYPE_CHECKING:
 
 SERVER = "aimock"
 START_SECONDS = 30.0
-CONTEXT = 32_768
-"""Tokens: what aimock lists says nothing of it, so it is recorded, or nothing would be asked."""
+
+
+CHECKS = len(FAULTS) + len(ENDS) + len(HISTORY_ENDS)
 
 
 def try_aimock(run: Run, client: Client) -> None:
-    """Each fault once."""
+    """Each fault once, then each end of a batch: as the client sees it, and of history."""
     tally, check, supervisor = run.tally, run.check, run.supervisor
     try:
         command = aimock_command(supervisor, check=check)
     except MissingError as error:
-        tally.skip(SERVER, why=f"{error}.", count=len(FAULTS))
+        tally.skip(SERVER, why=f"{error}.", count=CHECKS)
         return
     fixtures = run.directory / "aimock-fixtures.json"
     rows = [fixture for fault in FAULTS for fixture in fault.fixtures()]
+    rows.append(answers_to(HISTORY_MODEL))
     fixtures.write_text(json.dumps({"fixtures": rows}), "utf-8")
     port = free_port()
     root = f"http://127.0.0.1:{port}"
@@ -66,6 +72,9 @@ def try_aimock(run: Run, client: Client) -> None:
         say(f"aimock answers: {len(FAULTS)} faults, each under a model name of its own")
         for fault in FAULTS:
             _try_fault(tally, client, fault, root=root)
+        with running_endings(port=port) as endings:
+            try_batches(tally, client, endings, check=check)
+            try_history(tally, client, endings, check=check)
     finally:
         supervisor.stop_one("aimock")
 

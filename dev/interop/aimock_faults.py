@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+CONTEXT = 32_768
+"""Tokens: what aimock lists says nothing of it, so it is recorded, or nothing would be asked."""
 RETRY_AFTER = 40
 """Seconds; beyond what the client would wait by itself after a first fault."""
 DEADLINE = 2.0
@@ -51,7 +53,12 @@ class Fault:
         }
         if self.chaos:
             fault["chaos"] = self.chaos
-        return [fault, {"match": {"model": self.model}, "response": _content(GOOD_LOOKING)}]
+        return [fault, answers_to(self.model)]
+
+
+def answers_to(model: str) -> dict[str, Any]:
+    """The fixture of a model that finds nothing wrong with anything."""
+    return {"match": {"model": model}, "response": _content(GOOD_LOOKING)}
 
 
 def _content(verdict: object, **changes: Any) -> dict[str, Any]:

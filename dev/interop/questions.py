@@ -34,6 +34,8 @@ from reports.submission import Submission
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from django.db.models import QuerySet
+
 OUT_OF_THE_WAY = timedelta(days=1)
 SHORT_PROMPT = """\
 Judge the evidence. The answer for ordinary talk between friends:
@@ -174,6 +176,10 @@ class Client:
             submission=Submission.model_validate(document),
         ).report
 
+    def put_arrivals_off(self) -> None:
+        """Nothing that is pending is due under the active version: history lets arrivals go first."""
+        _put_off(Report.objects.pending())
+
     def ask(self, report: Report, *, meanwhile: Callable[[], None] = lambda: None) -> Came:
         """One attempt, due now whatever the last one said. `meanwhile` runs beside it."""
         for _ in range(3):
@@ -250,17 +256,18 @@ def _what_came(report: Report, end: str | BaseException, heard: list[str], secon
 
 def _put_the_others_off(report: Report) -> None:
     """A worker may take a more urgent report than the one it was nudged for; here it must not."""
+    _put_off(Report.objects.pending().exclude(pk=report.pk))
+    Job.objects.filter(done=False, parked=False, report=report).update(not_before=None)
+
+
+def _put_off(pending: QuerySet[Report]) -> None:
     policy = PolicyVersion.objects.active()
     later = Now() + OUT_OF_THE_WAY
-    never_asked = (
-        Report.objects.pending().exclude(pk=report.pk).exclude(jobs__policy_version=policy)
-    )
     Job.objects.bulk_create(
-        Job(report=each, policy_version=policy, not_before=later) for each in never_asked
+        Job(report=each, policy_version=policy, not_before=later)
+        for each in pending.exclude(jobs__policy_version=policy)
     )
-    waiting = Job.objects.filter(done=False, parked=False)
-    waiting.exclude(report=report).update(not_before=later)
-    waiting.filter(report=report).update(not_before=None)
+    Job.objects.filter(done=False, parked=False, report__in=pending).update(not_before=later)
 
 
 class _Heard(logging.Handler):

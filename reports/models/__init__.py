@@ -1,5 +1,6 @@
 """What was reported, by whom, to whom: the rows that intake writes."""
 
+from reports import any_of  # noqa: F401 - a lookup of every query
 from reports.models.audit import AuditEntry
 from reports.models.item import Item
 from reports.models.report import (

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
-from classifier.models import Job, PolicyVersion, WaitingReason
+from classifier.models import Batch, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
-from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
+from classifier.tests import histories
+from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
@@ -77,8 +81,13 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     classify(safe, policy)
     decided = client.send(body_saying("decided"))
     dana = log_in("dana", "reviewer")
-    disputed = judged_safe(client, policy)
-    ask_again(disputed, make_batch(next_version()), category="hate", summary="A group is insulted.")
+    disputed = histories.judged_safe(client, policy)
+    histories.ask_again(
+        disputed,
+        make_batch(histories.next_version()),
+        category="hate",
+        summary="A group is insulted.",
+    )
     page(dana, f"/review/items/{disputed.item_id}/")
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
@@ -102,13 +111,26 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "front page of the admin": "/admin/",
         "pending in the admin": "/admin/reports/pendingreport/",
         "safe in the admin": "/admin/reports/judgedsafereport/",
+        "batches": "/admin/classifier/batch/",
+        "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
         "policy versions": "/admin/classifier/policyversion/",
-        "candidate": "/admin/classifier/policyversion/2/change/",
-        "activation": "/admin/classifier/policyversion/2/activate/",
-        "draft": "/admin/classifier/policyversion/3/edit/",
-        "two versions": "/admin/classifier/policyversion/compare/?old=1&new=3",
+        "candidate": f"/admin/classifier/policyversion/{drafts[0].number}/change/",
+        "activation": f"/admin/classifier/policyversion/{drafts[0].number}/activate/",
+        "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
+        "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
     }
+
+
+def furnish_batch(policy: PolicyVersion) -> Batch:
+    """A stopped batch with everything that its page may show."""
+    batch = make_batch(policy, state="stopped", max_cost=Decimal(10), note="The limit is reached.")
+    jobs = add_jobs(batch, 4)
+    end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
+    for before, after in (("none", "spam"), ("hate", "credible_threat"), ("", "none")):
+        add_flow(batch, before, after, 100)
+    add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
+    return batch
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

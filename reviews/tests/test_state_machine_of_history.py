@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
 from classifier.batches.reopen import reopen_disagreements
-from classifier.tests.histories import make_batch, take_for
+from classifier.tests.batches import make_batch
+from classifier.tests.histories import take_for
 from reports.models import Report
 from reviews.claims import hold_item
 from reviews.models import Claim, Decision

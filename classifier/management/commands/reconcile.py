@@ -2,15 +2,16 @@ import os
 import threading
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 
 from classifier.batches.drive import drive
 from classifier.batches.pressure import live_lane_waits
-from classifier.management.operation import Telling, alone, ends_by_signal
-from classifier.models import Batch
+from classifier.management.operation import Exit, Telling, alone, ends_by_signal
+from classifier.models import Batch, ProviderBatch
 
 BETWEEN_ROUNDS_SECONDS = 1.0
+STAND_BY_SECONDS = 5.0
 LIVE_FIRST_SECONDS = 1.0
 LOOK_AT_LIVE_EVERY = 20
 NICENESS = 10
@@ -54,16 +55,17 @@ class Command(Telling):
         except (OperationalError, InterfaceError) as error:
             connection.close()
             self.stderr.write(f"the database does not answer ({type(error).__name__})")
-        self._pause.wait(BETWEEN_ROUNDS_SECONDS)
+        except CommandError as error:
+            if error.returncode != Exit.LOCKED:
+                raise
+        self._pause.wait(STAND_BY_SECONDS)
 
     def _rounds(self, *, once: bool = False, forever: bool = False) -> None:
         while True:
             before = _states()
             did = drive(between=self._let_arrivals_go_first)
             self._tell_changes(before)
-            if once or not (
-                forever or Batch.objects.unfinished().exclude(state=Batch.State.STOPPED).exists()
-            ):
+            if once or not (forever or _anything_left()):
                 return
             if not did:
                 self._pause.wait(BETWEEN_ROUNDS_SECONDS)
@@ -80,6 +82,13 @@ class Command(Telling):
         for batch, state in _states().items():
             if before.get(batch) != state:
                 self.tell("batch", {"batch": batch, "state": state}, [f"batch {batch}: {state}"])
+
+
+def _anything_left() -> bool:
+    """A batch that no person has to let go on, or a file at a provider."""
+    waiting = Batch.objects.unfinished().exclude(state=Batch.State.STOPPED)
+    files = ProviderBatch.objects.unfinished().exclude(batch__state=Batch.State.STOPPED)
+    return waiting.exists() or files.exists()
 
 
 def _states() -> dict[int, str]:

@@ -1,0 +1,75 @@
+"""Work split among forked processes: Python reads with one core otherwise, however many there are."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import connection
+
+
+class PartDiedError(Exception):
+    """A process ended before its part was done; what it had committed stands."""
+
+
+def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
+    """`work(part)` for each part in a process of its own; what they return must be JSON.
+
+    Each has a database connection of its own. Raises `PartDiedError` once all have ended, and lets
+    none outlive an interruption of this process.
+    """
+    children: list[tuple[int, int]] = []
+    try:
+        for part in range(parts):
+            children.append(_fork(work, part))  # noqa: PERF401 - known, should the next one fail
+        return _results(children)
+    except BaseException:
+        for pid, _pipe in children:
+            _end(pid)
+        raise
+
+
+def _fork(work: Callable[[int], Any], part: int) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writing)
+        return pid, reading
+    code = 1
+    try:
+        os.close(reading)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # The parent's own, with its locks: it is left alone, and psycopg closes none that it inherited.
+        connection.connection = None
+        with open(writing, "w", encoding="utf-8") as out:  # noqa: PTH123 - a descriptor
+            json.dump(work(part), out)
+        code = 0
+    except Exception:  # noqa: BLE001 - told here, for the process ends
+        sys.excepthook(*sys.exc_info())
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    finally:
+        # Nothing of the parent's is flushed or closed twice.
+        os._exit(code)
+    raise AssertionError("unreachable")
+
+
+def _results(children: Sequence[tuple[int, int]]) -> list[Any]:
+    found: list[Any] = []
+    for _pid, pipe in children:
+        with open(pipe, encoding="utf-8") as told:  # noqa: PTH123 - a descriptor
+            found.append(told.read())
+    ends = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid, _pipe in children]
+    if any(ends):
+        raise PartDiedError(f"parts ended with {ends}")
+    return [json.loads(each) for each in found]
+
+
+def _end(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass  # it has ended, and somebody has heard of it

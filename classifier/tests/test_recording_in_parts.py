@@ -1,0 +1,150 @@
+"""A large file of answers is recorded by several processes; what one of them does stands."""
+
+import json
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from classifier.batches import files
+from classifier.batches.cut import choose_lines
+from classifier.batches.forked import PartDiedError, run_parts
+from classifier.batches.lines import marks_of
+from classifier.batches.record import Counted, Split, record_file
+from classifier.models import (
+    Batch,
+    BatchLine,
+    Classification,
+    Job,
+    PolicyVersion,
+    ProviderBatch,
+    ProviderModel,
+)
+from classifier.tests.history import load_next, send_judged, start, write_all_jobs
+from dev.standin.client import Standin
+from reports.tests.sending import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REPORTS = 13
+
+
+@pytest.fixture
+def sent(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> ProviderBatch:  # noqa: ARG001 - its settings
+    """Thirteen lines that a provider has."""
+    send_judged(client_of_sender, REPORTS, policy=policy)
+    batch = start(load_next())
+    write_all_jobs(batch, through=Job.Through.PROVIDER_BATCH)
+    Batch.objects.update(state=Batch.State.RUNNING)
+    provider_batch = choose_lines(batch_id=batch.pk)
+    assert provider_batch is not None
+    return provider_batch
+
+
+def answers(provider_batch: ProviderBatch, *, twice: bool = False) -> Path:
+    """A file that answers each line; `twice`: then each again, with another verdict."""
+    path = files.path_of(provider_batch, files.OUTPUT)
+    lines = [_answer(line, "none") for line in provider_batch.all_lines.all()]
+    if twice:
+        lines += [_answer(line, "spam") for line in provider_batch.all_lines.all()]
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def _answer(line: BatchLine, category: str) -> str:
+    verdict = {
+        "ref": marks_of(line.custom_id).ref,
+        "summary": "Small talk.",
+        "category": category,
+        "confidence": 0.9,
+        "quotes": [],
+    }
+    message = {"role": "assistant", "content": json.dumps(verdict)}
+    body = {
+        "model": "stand-in-not-a-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+    told = {"custom_id": str(line.custom_id), "response": {"status_code": 200, "body": body}}
+    return json.dumps(told) + "\n"
+
+
+def record(provider_batch: ProviderBatch, path: Path, **further: Any) -> Counted:
+    policy = provider_batch.batch.policy_version
+    return record_file(
+        provider_batch=provider_batch,
+        path=path,
+        policy=policy,
+        model=ProviderModel.objects.of_policy(policy),
+        split=Split(parts=3, lines=2),
+        **further,
+    )
+
+
+def outcomes() -> Counter[str]:
+    return Counter(BatchLine.objects.values_list("outcome", flat=True))
+
+
+def test_every_line_is_recorded_once_by_one_of_them(sent: ProviderBatch) -> None:
+    counted = record(sent, answers(sent))
+
+    assert counted == Counted(read=REPORTS, recorded=REPORTS)
+    assert outcomes() == {"recorded": REPORTS}
+    version = sent.batch.policy_version
+    current = Classification.objects.filter(superseded=False, policy_version=version)
+    assert current.count() == REPORTS
+
+
+def test_of_two_answers_in_two_slices_one_stands_and_the_other_changes_nothing(
+    sent: ProviderBatch,
+) -> None:
+    record(sent, answers(sent, twice=True))
+
+    assert outcomes() == {"recorded": REPORTS}
+    version = sent.batch.policy_version
+    verdicts = Classification.objects.filter(policy_version=version)
+    assert (verdicts.count(), verdicts.filter(superseded=False).count()) == (REPORTS, REPORTS)
+
+
+def test_one_that_is_killed_is_told_and_the_next_run_does_the_rest(sent: ProviderBatch) -> None:
+    mine = os.getpid()
+
+    def die_in_a_child() -> None:
+        if os.getpid() != mine:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    path = answers(sent)
+    with pytest.raises(PartDiedError):
+        record(sent, path, between=die_in_a_child)
+    assert outcomes()["recorded"] < REPORTS
+
+    record(sent, path)
+
+    assert outcomes() == {"recorded": REPORTS}
+
+
+def test_an_interruption_leaves_no_process_behind() -> None:
+    def wait(_part: int) -> None:
+        signal.pause()
+
+    before = children()
+    previous = signal.signal(signal.SIGALRM, lambda *_: _interrupt())
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_parts(wait, parts=2)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+
+    assert children() == before
+
+
+def children() -> str:
+    """Ids of this process's children."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii")
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
