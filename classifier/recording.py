@@ -90,7 +90,8 @@ def record_rows(rows: Mapping[int, Classification], *, batch_id: int | None) -> 
     if batch_id is not None:
         with connection.cursor() as cursor:
             # What is checked at the commit is checked before the batch's own row is held.
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            # And then again at the commit, for whatever the caller still writes.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
         tally(
             batch_id=batch_id,
             flows=[(standing[row.report_id].category, row.category) for row in fresh],

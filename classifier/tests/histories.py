@@ -12,19 +12,6 @@ from reports.tests.outcomes import resolve
 from reports.tests.sending import Client
 
 
-def make_batch(policy: PolicyVersion, **fields: Any) -> Batch:
-    """A batch at work, without its jobs."""
-    values = {
-        "purpose": Batch.Purpose.POLICY_MIGRATION,
-        "state": Batch.State.RUNNING,
-        "words": "all",
-        "last_report": 2**40,
-        "actor_name": "test",
-        **fields,
-    }
-    return Batch.objects.create(policy_version=policy, **values)
-
-
 def take_for(batch: Batch, report: Report) -> Claimed:
     """The batch's job about a report, in somebody's hands."""
     job = Job.objects.create(

@@ -20,7 +20,8 @@ from classifier.jobs import Claimed
 from classifier.models import Classification, Job, PolicyVersion
 from classifier.recording import Recorded, record_answer, record_rows
 from classifier.rules import Judgement, judge
-from classifier.tests.histories import make_batch, next_version
+from classifier.tests.batches import make_batch
+from classifier.tests.histories import next_version
 from classifier.tests.situations import at_once, make_asked, make_many
 from reports.models import Report, Severity
 

@@ -8,12 +8,12 @@ from django.apps import apps
 from classifier.batches.reopen import CHUNK, reopen_default, reopen_disagreements
 from classifier.disagreements import settle_open
 from classifier.models import Batch, Disagreement, PolicyVersion
+from classifier.tests.batches import make_batch
 from classifier.tests.histories import (
     ask_again,
     disagreement_about,
     found_harmless,
     judged_safe,
-    make_batch,
     next_version,
 )
 from classifier.tests.situations import at_once, claim, make_many, record

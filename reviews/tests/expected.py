@@ -55,6 +55,11 @@ class Expected:
     floor: int
     status: str = "pending"
     upheld: bool = False
+    decided: bool = False
+    disputed: int | None = None
+    """The version that found a violation where none had been found, and nobody has looked since."""
+    unseen: bool = False
+    """Whether only a machine had found none."""
     refused_for: set[str] = field(default_factory=set)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     jobs: dict[int, JobRow] = field(default_factory=dict)
@@ -83,7 +88,9 @@ class Expected:
         )
         return job.claims + 1
 
-    def record(self, version: int, verdict: Verdict) -> str:
+    def record(
+        self, version: int, verdict: Verdict, *, history: bool = False, in_hand: bool = False
+    ) -> str:
         """The first answer of a version stands; the highest version counts; nobody takes it back."""
         job = self.jobs[version]
         duplicate = version in self.verdicts
@@ -102,9 +109,31 @@ class Expected:
         self.verdicts[version] = verdict
         if self.current != version:
             return "superseded"
-        if self.status in {"pending", "judged_safe"}:
+        self.disputed = None
+        if history:
+            self._move_history(version, verdict, in_hand=in_hand)
+        elif self.status in {"pending", "judged_safe"}:
             self.status = "judged_safe" if verdict.safe else "needs_review"
         return "current"
+
+    def _move_history(self, version: int, verdict: Verdict, *, in_hand: bool) -> None:
+        """A batch takes out of review what no person has to do with; other statuses it lets stand."""
+        found = not verdict.safe
+        if self.status == "needs_review" and not (found or self.decided or in_hand):
+            self.status = "judged_safe"
+        elif self.status == "judged_safe" and found:
+            self.disputed, self.unseen = version, True
+        elif self.status == "resolved" and found and verdict.severity and not self.upheld:
+            self.disputed, self.unseen = version, False
+
+    def place_among_disputed(self) -> tuple[int, bool, int]:
+        """The most severe first, then what nobody has seen, then the oldest answer."""
+        assert self.disputed
+        verdict = self.verdicts[self.disputed]
+        return -verdict.severity, not self.unseen, int(verdict.words.strip("Answer ."))
+
+    def come_back(self) -> None:
+        self.status, self.disputed = "needs_review", None
 
     def put_off(self, version: int, number: int, reason: str) -> bool:
         job = self.jobs[version]
@@ -123,7 +152,7 @@ class Expected:
             self.refused_for.add(reason)
             self.floor = max(self.floor, HIGH)
             if self.status == "judged_safe":
-                self.status = "needs_review"  # what a model refuses to read is not safe
+                self.come_back()  # what a model refuses to read is not safe
         return True
 
     # --- Time, sweep, replay
@@ -158,7 +187,7 @@ class Expected:
     # --- People
 
     def decide(self, *, reopen: bool, upheld: bool) -> None:
-        self.upheld = upheld
+        self.upheld, self.decided, self.disputed = upheld, True, None
         if not reopen:
             self.status = "resolved"
         elif self.status != "pending":

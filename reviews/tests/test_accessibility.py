@@ -84,7 +84,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     disputed = histories.judged_safe(client, policy)
     histories.ask_again(
         disputed,
-        histories.make_batch(histories.next_version()),
+        make_batch(histories.next_version()),
         category="hate",
         summary="A group is insulted.",
     )

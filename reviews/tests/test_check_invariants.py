@@ -23,7 +23,8 @@ from classifier.models import (
     WaitingReason,
 )
 from classifier.recording import record_rows
-from classifier.tests.histories import ask_again, make_batch
+from classifier.tests.batches import make_batch
+from classifier.tests.histories import ask_again
 from classifier.tests.situations import (
     claim,
     load_version,

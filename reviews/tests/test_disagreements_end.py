@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from classifier.batches.reopen import reopen_disagreements
 from classifier.jobs import put_off
 from classifier.models import Disagreement, PolicyVersion, WaitingReason
+from classifier.tests.batches import make_batch
 from classifier.tests.histories import (
     ask_again,
     disagreement_about,
     found_harmless,
     judged_safe,
-    make_batch,
     next_version,
     take_for,
 )

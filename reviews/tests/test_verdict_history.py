@@ -10,7 +10,8 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 
 from classifier.models import Classification, PolicyVersion
-from classifier.tests.histories import ask_again, judged_safe, make_batch, next_version
+from classifier.tests.batches import make_batch
+from classifier.tests.histories import ask_again, judged_safe, next_version
 from classifier.tests.situations import claim, record, send_text
 from reports.models import Report
 from reports.tests.sending import Client

@@ -1,0 +1,135 @@
+"""Whatever batches, reviewers and late workers do to history: the rows are what the design says.
+
+`STATE_MACHINE_EXAMPLES=2000` walks longer here as well.
+"""
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
+
+from classifier.batches.reopen import reopen_disagreements
+from classifier.tests.batches import make_batch
+from classifier.tests.histories import take_for
+from reports.models import Report
+from reviews.claims import hold_item
+from reviews.models import Claim, Decision
+from reviews.tests.deciding import Deciders
+from reviews.tests.expected import Expected, JobRow, place
+from reviews.tests.machine import Intake, rows
+from reviews.tests.test_state_machine import EXAMPLES
+from reviews.tests.workers import ANSWERS, SAFE, Answer, Held
+
+if TYPE_CHECKING:
+    from classifier.models import Batch, PolicyVersion
+
+
+class History(Deciders):
+    """Batches over the reports that were judged or decided."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: dict[int, Batch] = {}
+
+    # Drawn from a seed: what Hypothesis makes up itself is too much alike for so few examples.
+    @rule(dice=st.randoms(use_true_random=True), late=st.booleans())
+    def a_batch_asks_again(self, dice: Random, *, late: bool) -> None:
+        """About each report, under the newest version, or under the oldest that never asked.
+
+        Who waits is answered first; then a person may look.
+        """
+        answers = [SAFE, *ANSWERS]
+        for known in self.reports.values():
+            for holder in self.claim(known.id, 0):
+                self.a_worker_ends(holder, dice.choice(answers))
+            person = dice.choice(["", "", "opens it", "finds nothing"])
+            if person == "opens it":
+                self.a_reviewer_opens_its_item(known.id, too_long=False)
+            elif person:
+                action = Decision.Action.NO_VIOLATION
+                self.a_person_decides(known.id, action, "dana", alone=True, stale=False, hasty=True)
+            unasked = [each for each in self.versions if each.number not in known.jobs]
+            if known.status != "pending" and unasked:
+                self.ask_again(known, unasked[0 if late else -1], dice.choice(answers))
+
+    def ask_again(self, known: Expected, policy: "PolicyVersion", answer: Answer) -> None:
+        if policy.number not in self.batches:
+            self.batches[policy.number] = make_batch(policy)
+        known.jobs[policy.number] = JobRow(claims=1)
+        claimed = take_for(self.batches[policy.number], Report(pk=known.id))
+        before, disputed = known.status, known.disputed
+        became = self.answer(
+            Held(claimed, known.floor), answer, history=True, in_hand=known.item in self.in_hand
+        )
+        if before == "needs_review" and became == "current" and ANSWERS[answer][1]:
+            passed = known.status == "judged_safe"
+            self.reached["passed as safe" if passed else "kept in review"] += 1
+        if known.disputed not in {None, disputed}:
+            self.reached[f"disagreed about {before}"] += 1
+
+    @rule(report=Intake.sent, too_long=st.booleans())
+    def a_reviewer_opens_its_item(self, report: int, *, too_long: bool) -> None:
+        item = self.reports[report].item
+        hold_item(item_id=item, reviewer=self.reviewers["dana"])
+        if place([each for each in self.reports.values() if each.item == item]).list != "resolved":
+            self.in_hand.add(item)
+        if too_long:
+            with connection.cursor() as cursor:
+                cursor.execute("UPDATE reviews_claim SET expires_at = clock_timestamp()")
+            self.in_hand.clear()
+
+    @precondition(lambda self: any(each.disputed for each in self.reports.values()))
+    @rule(at_most=st.integers(1, 2))
+    def the_worst_come_back(self, at_most: int) -> None:
+        for number, batch in self.batches.items():
+            batch.refresh_from_db()
+            mine = [each for each in self.reports.values() if each.disputed == number]
+            mine.sort(key=lambda each: each.place_among_disputed())
+            for known in mine[:at_most]:
+                known.come_back()
+                self.reached["came back"] += 1
+            reopened = reopen_disagreements(
+                batch_id=batch.pk, at_most=batch.reopened + at_most, actor_name="test"
+            )
+            assert reopened == len(mine[:at_most])
+
+    @invariant()
+    def what_is_disputed_stands_in_the_list(self) -> None:
+        assert rows(
+            "SELECT disagreement.report_id, policy_version_id, disagreement.severity, unseen"
+            " FROM classifier_disagreement AS disagreement"
+            " JOIN classifier_classification AS verdict ON verdict.id = classification_id"
+            " WHERE state = 'open'"
+        ) == {
+            (each.id, each.disputed, each.verdicts[each.disputed].severity, each.unseen)
+            for each in self.reports.values()
+            if each.disputed
+        }
+
+    @invariant()
+    def what_is_in_hand_is_held(self) -> None:
+        assert set(Claim.objects.in_force().values_list("item", flat=True)) == self.in_hand
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whatever_is_done_to_history_the_invariants_hold() -> None:
+    History.reached.clear()
+    run_state_machine_as_test(
+        History,
+        settings=settings(
+            max_examples=EXAMPLES or 25,
+            stateful_step_count=20,
+            deadline=None,
+            derandomize=not EXAMPLES,
+            print_blob=True,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )
+    assert set(History.reached) >= {
+        *("passed as safe", "kept in review", "came back", "superseded"),
+        *("disagreed about judged_safe", "disagreed about resolved"),
+    }
