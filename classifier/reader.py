@@ -327,7 +327,8 @@ def _read_verdict(text: str, expected: Expected) -> Verdict:
     summary = _without_controls(verdict.summary)
     if not summary.strip():
         raise AnswerRefusedError(WaitingReason.ANSWER_INVALID, "schema_summary")
-    return Verdict(
+    # Checked above; what is changed here are only signs taken away and quotes left out.
+    return Verdict.model_construct(
         summary=summary,
         category=verdict.category,
         confidence=verdict.confidence,

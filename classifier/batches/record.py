@@ -33,7 +33,7 @@ class Split:
     """How a file is recorded: by so many processes, so many lines a transaction."""
 
     parts: int = 1
-    lines: int = 250
+    lines: int = 500
 
     @classmethod
     def of(cls, path: Path) -> "Split":

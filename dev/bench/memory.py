@@ -1,4 +1,4 @@
-"""Whether memory stays flat: what a process and its children hold, a fifth on and at the most."""
+"""Whether memory stays flat: what a process and its forks hold, a fifth on and at the most."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from typing import Self
 
 
 def resident(pid: int) -> float:
-    """MB that the process and its children hold; 0 once it has ended."""
+    """MB that the process and its forks hold, what they share counted in each; 0 once it has ended."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+        told = _told(pid)
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    except OSError:
+        forks = [int(child) for child in children if _told(int(child))["Name"] == told["Name"]]
+    except (OSError, KeyError):
         return 0.0
-    own = next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
-    return own + sum(resident(int(child)) for child in children)
+    own = int(told.get("VmRSS", "0 kB").split()[0]) / 1024
+    return own + sum(resident(fork) for fork in forks)
+
+
+def _told(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text("utf-8").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 class Watched:
