@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Self
 
 
-def resident(pid: int) -> float:
-    """MB that the process and its forks hold, what they share counted in each; 0 once it has ended."""
+def resident(pid: int) -> tuple[float, float]:
+    """MB that the process holds, and those that the largest of its forks does; 0 where there is none."""
     try:
-        told = _told(pid)
+        own = _told(pid)
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-        forks = [int(child) for child in children if _told(int(child))["Name"] == told["Name"]]
-    except (OSError, KeyError):
-        return 0.0
-    own = int(told.get("VmRSS", "0 kB").split()[0]) / 1024
-    return own + sum(resident(fork) for fork in forks)
+        told = [_told(int(child)) for child in children]
+    except OSError:
+        return 0.0, 0.0
+    forks = [_megabytes(each) for each in told if each.get("Name") == own.get("Name")]
+    return _megabytes(own), max(forks, default=0.0)
 
 
 def _told(pid: int) -> dict[str, str]:
@@ -25,12 +25,17 @@ def _told(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
+def _megabytes(told: dict[str, str]) -> float:
+    return int(told.get("VmRSS", "0 kB").split()[0]) / 1024
+
+
 class Watched:
     """Looks at a process every tenth of a second while the block lasts."""
 
     def __init__(self, pid: int | None = None) -> None:
         self._pid = os.getpid() if pid is None else pid
-        self._seen: list[float] = []
+        self._own: list[float] = []
+        self._forks: list[float] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -44,14 +49,15 @@ class Watched:
 
     def _look(self) -> None:
         while not self._ended.wait(0.1):
-            if now := resident(self._pid):
-                self._seen.append(now)
+            for seen, now in zip((self._own, self._forks), resident(self._pid), strict=True):
+                if now:
+                    seen.append(now)
 
     def figures(self) -> dict[str, float]:
-        """The most until a fifth of the time was over, and the most of all."""
-        seen = self._seen or [0.0]
-        fifth = len(seen) // 5 + 1
+        """MB: the most until a fifth of what was seen, and the most of all; of forks as well."""
         return {
-            "mb_until_a_fifth": round(max(seen[:fifth]), 1),
-            "mb_at_the_most": round(max(seen), 1),
+            f"{whose}mb_{when}": round(max(part, default=0.0), 1)
+            for whose, seen in (("", self._own), ("forks_", self._forks))
+            if seen
+            for when, part in (("until_a_fifth", seen[: len(seen) // 5 + 1]), ("at_the_most", seen))
         }
