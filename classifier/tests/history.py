@@ -1,12 +1,8 @@
-"""History for the batch lane: reports that were judged, and a batch that asks them anew."""
+"""Reports with a past, and batches that ask about them again."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
-
-from django.apps import apps
-from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models.functions import Now
 
 from classifier.batches.by_calls import claim_history
 from classifier.batches.plan import plan_batch
@@ -14,12 +10,13 @@ from classifier.batches.selection import Selection
 from classifier.batches.start import start_batch
 from classifier.batches.write_jobs import write_jobs
 from classifier.jobs import Claimed
-from classifier.models import Batch, Job, PolicyVersion
+from classifier.models import Batch, Disagreement, Job, PolicyVersion
 from classifier.pipeline import Outcome, classify_report
+from classifier.recording import Recorded
 from classifier.tests.situations import claim, load_version, record, send_text
-from reports import lifecycle
-from reports.models import Report
+from reports.models import Report, Severity
 from reports.nudge import Lane
+from reports.tests.outcomes import resolve
 from reports.tests.sending import Client
 
 EVERYTHING = Selection()
@@ -36,27 +33,49 @@ def send_judged(
     return reports
 
 
-def load_next(prompt: str = "Judge anew.") -> PolicyVersion:
-    """A newer version, active."""
-    return load_version(prompt=prompt)
+def judged_safe(client: Client, policy: PolicyVersion, **changes: Any) -> Report:
+    """A report that a machine judged safe."""
+    report = send_text(client, **changes)
+    record(claim(report, policy))
+    return report
 
 
-def resolve(report: Report) -> None:
-    """A person has decided that nothing is wrong with it."""
-    with transaction.atomic():
-        locked = lifecycle.lock(report.pk)
-        decision = apps.get_model("reviews", "Decision").objects.create(
-            item=locked.item,
-            reviewer=User.objects.create_user("dana"),
-            action="no_violation",
-            note="",
-            reason="",
-            effective_at=Now(),
-        )
-        decision.reports.add(locked)
-        lifecycle.apply_decision(
-            item_id=locked.item_id, reports=[locked], reopen=False, upheld=False
-        )
+def found_harmless(client: Client, policy: PolicyVersion, **changes: Any) -> Report:
+    """A report in which a person found no violation."""
+    report = judged_safe(client, policy, **changes)
+    resolve(report, action="no_violation", category="")
+    return report
+
+
+def next_version() -> PolicyVersion:
+    """One more version than there are, active."""
+    return load_version(prompt=f"Judge anew, {PolicyVersion.objects.count()}.")
+
+
+def take_for(batch: Batch, report: Report) -> Claimed:
+    """The batch's job about a report, in somebody's hands."""
+    job = Job.objects.create(
+        report=report, policy_version=batch.policy_version, lane="batch", batch=batch, claims=1
+    )
+    return Claimed(
+        job_id=job.pk,
+        report_id=report.pk,
+        policy=batch.policy_version,
+        number=1,
+        reason="",
+        expires=time.monotonic() + 60,
+        batch_id=batch.pk,
+    )
+
+
+def ask_again(report: Report, batch: Batch, **fields: Any) -> Recorded:
+    """The batch asks about a report, and this is recorded."""
+    report.refresh_from_db()
+    return record(take_for(batch, report), floor=Severity(report.floor), **fields)
+
+
+def disagreement_about(report: Report) -> Disagreement:
+    return Disagreement.objects.get(report=report)
 
 
 def start(policy: PolicyVersion, selection: Selection = EVERYTHING, **further: Any) -> Batch:
@@ -81,7 +100,7 @@ def write_all_jobs(
     batch.refresh_from_db()
 
 
-def make_batch(policy: PolicyVersion, reports: Sequence[Report], **fields: Any) -> Batch:
+def batch_of(policy: PolicyVersion, reports: Sequence[Report], **fields: Any) -> Batch:
     """A planned batch of these reports, to be asked by calls."""
     batch = Batch.objects.create(
         **{

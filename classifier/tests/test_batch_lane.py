@@ -12,10 +12,10 @@ from classifier.pipeline import Outcome, classify_report
 from classifier.sweep import sweep_once
 from classifier.tests.history import (
     ask,
+    batch_of,
     claim_wanted,
     ends_of,
-    load_next,
-    make_batch,
+    next_version,
     send_judged,
     wanted_of,
 )
@@ -53,7 +53,7 @@ def judged(client_of_sender: Client, policy: PolicyVersion) -> list[Report]:
 def newer(judged: list[Report]) -> PolicyVersion:
     """The version that is active since."""
     assert judged
-    return load_next()
+    return next_version()
 
 
 # --- A batch drains
@@ -63,8 +63,8 @@ def test_a_batch_drains_through_a_batch_worker_that_leaves_arrivals_alone(
     client_of_sender: Client, policy: PolicyVersion, standin: Standin, tmp_path: Path
 ) -> None:
     reports = send_judged(client_of_sender, 30, policy=policy)
-    newer = load_next()
-    batch = make_batch(newer, reports)
+    newer = next_version()
+    batch = batch_of(newer, reports)
     arrived = send_text(client_of_sender, "Lunch at noon?")
 
     with workers(tmp_path, model_url=standin.base_url, lane=Lane.BATCH, sweep_every=0.1):
@@ -90,8 +90,8 @@ def test_the_batch_queue_has_a_bound_of_its_own_and_the_oldest_jobs_go_first(
 ) -> None:
     empty_queue()
     settings.BATCH_QUEUE_BOUND = 4
-    make_batch(newer, judged[2:])
-    make_batch(newer, judged[:2])
+    batch_of(newer, judged[2:])
+    batch_of(newer, judged[:2])
 
     assert [sweep_once().nudged for _tick in range(2)] == [4, 0]
 
@@ -104,7 +104,7 @@ def test_the_batch_queue_has_a_bound_of_its_own_and_the_oldest_jobs_go_first(
 def test_what_waits_or_is_held_or_ended_or_goes_through_the_provider_is_left_alone(
     judged: list[Report], newer: PolicyVersion, standin: Standin
 ) -> None:
-    make_batch(newer, judged)
+    batch_of(newer, judged)
     faulty, held, ended, remote, due = judged
     standin.script({"kind": "error", "status": 503})
     assert ask(faulty) is Outcome.PUT_OFF
@@ -123,7 +123,7 @@ def test_a_worker_that_died_costs_an_attempt_and_its_job_is_nudged_again(
     judged: list[Report], newer: PolicyVersion
 ) -> None:
     report = judged[0]
-    make_batch(newer, [report])
+    batch_of(newer, [report])
     claim_wanted(report, newer)
     Job.objects.filter(batch__isnull=False).update(lease_until="2020-01-01T00:00:00Z")
 
@@ -152,7 +152,7 @@ def test_a_pending_report_is_never_asked_as_history(
     client_of_sender: Client, newer: PolicyVersion, standin: Standin
 ) -> None:
     arrived = send_text(client_of_sender)
-    make_batch(newer, [arrived])
+    batch_of(newer, [arrived])
 
     assert ask(arrived) is Outcome.SPENT
 
@@ -162,7 +162,7 @@ def test_a_pending_report_is_never_asked_as_history(
 def test_a_live_nudge_takes_no_job_of_a_batch(
     judged: list[Report], newer: PolicyVersion, standin: Standin
 ) -> None:
-    make_batch(newer, judged)
+    batch_of(newer, judged)
 
     assert classify_report(report_id=judged[0].pk, lane=Lane.LIVE) is Outcome.SPENT
 
@@ -174,7 +174,7 @@ def test_a_live_claim_that_saw_its_report_still_pending_takes_no_job_of_a_batch(
     client_of_sender: Client, newer: PolicyVersion
 ) -> None:
     report = send_text(client_of_sender)
-    make_batch(newer, [report])
+    batch_of(newer, [report])
 
     assert claim_job(report_id=report.pk, policy=newer, lane=Lane.LIVE) is None
 
@@ -186,7 +186,7 @@ def test_a_critical_verdict_on_what_was_judged_safe_is_a_disagreement_and_moves_
     judged: list[Report], newer: PolicyVersion, standin: Standin
 ) -> None:
     report = judged[0]
-    batch = make_batch(newer, [report])
+    batch = batch_of(newer, [report])
     standin.script({"kind": "verdict", "category": "credible_threat"})
 
     assert ask(report) is Outcome.RECORDED
@@ -206,7 +206,7 @@ def test_a_critical_verdict_on_what_was_judged_safe_is_a_disagreement_and_moves_
 def test_of_a_batch_that_is_not_at_work_nothing_more_is_asked(
     state: str, judged: list[Report], newer: PolicyVersion, standin: Standin
 ) -> None:
-    batch = make_batch(newer, judged[:2])
+    batch = batch_of(newer, judged[:2])
     assert ask(judged[0]) is Outcome.RECORDED
 
     Batch.objects.filter(pk=batch.pk).update(state=state)
@@ -220,8 +220,8 @@ def test_of_a_batch_that_is_not_at_work_nothing_more_is_asked(
 def test_when_a_newer_version_is_active_the_older_ones_batch_is_not_asked(
     judged: list[Report], newer: PolicyVersion, standin: Standin
 ) -> None:
-    make_batch(newer, judged)
-    load_next("Judge once more.")
+    batch_of(newer, judged)
+    next_version()
 
     assert sweep_once().nudged == 0
     assert ask(judged[0]) is Outcome.SPENT

@@ -18,11 +18,10 @@ from classifier.models import (
 from classifier.pipeline import Outcome
 from classifier.tests.history import (
     ask,
+    batch_of,
     claim_wanted,
     ends_of,
-    load_next,
-    make_batch,
-    resolve,
+    next_version,
     send_judged,
     wanted_of,
 )
@@ -38,6 +37,7 @@ from classifier.tests.situations import (
 )
 from dev.standin.client import Standin
 from reports.models import Item, Report, Severity
+from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, report_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,13 +61,13 @@ def judged(client_of_sender: Client, policy: PolicyVersion) -> Report:
 @pytest.fixture
 def newer(judged: Report) -> PolicyVersion:
     assert judged.status == Report.Status.JUDGED_SAFE
-    return load_next()
+    return next_version()
 
 
 @pytest.fixture
 def batch(judged: Report, newer: PolicyVersion) -> Batch:
     """One job, under the newer version, of the report that was judged safe."""
-    return make_batch(newer, [judged])
+    return batch_of(newer, [judged])
 
 
 # --- Waiting
@@ -133,7 +133,7 @@ def test_what_the_filter_blocks_ends_at_once_and_goes_to_people(
 def test_what_the_filter_blocks_stays_decided_where_a_person_has_decided(
     judged: Report, batch: Batch, standin: Standin
 ) -> None:
-    resolve(judged)
+    resolve(judged, action="no_violation", category="")
     standin.script(FILTERED)
 
     assert ask(judged) is Outcome.PUT_OFF
@@ -151,10 +151,10 @@ def test_what_was_refused_after_the_batch_was_planned_ends_unasked(
 ) -> None:
     report = send_text(client_of_sender)
     late = claim(report, policy)
-    newer = load_next()
+    newer = next_version()
     record(claim(report, newer))
-    newest = load_next("Judge once more.")
-    batch = make_batch(newest, [report])
+    newest = next_version()
+    batch = batch_of(newest, [report])
     put_off(claimed=late, reason=reason)
 
     assert ask(report) is Outcome.SPENT
@@ -201,7 +201,7 @@ def test_answers_about_parts_that_are_thrown_away_count_for_the_batch(
     messages = [{"text": long}, {"text": f"{long} And a zebra."}]
     report = client_of_sender.send(report_body(messages=messages, reason=None))
     record(claim(report, policy))
-    batch = make_batch(load_next(), [report])
+    batch = batch_of(next_version(), [report])
     standin.script({"kind": "error", "status": 503}, match="zebra")
 
     assert ask(report) is Outcome.PUT_OFF

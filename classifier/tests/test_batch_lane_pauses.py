@@ -11,7 +11,7 @@ from classifier.cooldown import ask_again_now
 from classifier.models import Job, PolicyVersion, ProviderModel
 from classifier.pipeline import Outcome, classify_report
 from classifier.sweep import sweep_once
-from classifier.tests.history import ask, load_next, make_batch, send_judged, wanted_of
+from classifier.tests.history import ask, batch_of, next_version, send_judged, wanted_of
 from classifier.tests.resting import put_to_rest
 from classifier.tests.situations import empty_queue, make_many, queued
 from dev.standin.client import Standin
@@ -48,7 +48,7 @@ def test_while_an_arrival_waits_too_long_nothing_of_the_batch_is_asked_and_then_
     client_of_sender: Client, policy: PolicyVersion, standin: Standin
 ) -> None:
     nudged, waiting = send_judged(client_of_sender, 2, policy=policy)
-    make_batch(load_next(), [nudged, waiting])
+    batch_of(next_version(), [nudged, waiting])
     assert sweep_once().nudged == 2
     empty_queue()
     arrived = arrive(age_seconds=31)

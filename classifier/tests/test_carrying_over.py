@@ -5,7 +5,7 @@ import pytest
 from classifier.batches.carry import carry_over
 from classifier.models import Batch, BatchFlow, Classification, Disagreement, Job, PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import ask_again, disagreement_about, judged_safe, next_version
+from classifier.tests.history import ask_again, disagreement_about, judged_safe, next_version
 from classifier.tests.situations import claim, load_version, record, send_text, versions_of
 from conftest import check_constraints_now
 from reports.models import Report, Severity

@@ -16,7 +16,7 @@ from classifier.models import (
     ProviderBatch,
     ProviderModel,
 )
-from classifier.tests.history import load_next, send_judged, start
+from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.reconciling import one_round, rounds_until_done
 from dev.standin.client import Standin
 from reports.tests.sending import Client
@@ -37,7 +37,7 @@ def newer(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> 
         price_evidence="https://example.org/prices",
         price_until=timezone.now().date() + timedelta(days=1),
     )
-    return load_next()
+    return next_version()
 
 
 def until(state: str) -> None:

@@ -21,7 +21,7 @@ from classifier.models import Classification, Job, PolicyVersion
 from classifier.recording import Recorded, record_answer, record_rows
 from classifier.rules import Judgement, judge
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import next_version
+from classifier.tests.history import next_version
 from classifier.tests.situations import at_once, make_asked, make_many
 from reports.models import Report, Severity
 

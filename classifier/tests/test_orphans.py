@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from classifier.models import Batch, BatchLine, PolicyVersion, ProviderBatch
-from classifier.tests.history import load_next, send_judged, start
+from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.reconciling import one_round, rounds_until_done
 from dev.standin.client import Standin
 from reports.tests.sending import Client
@@ -20,7 +20,7 @@ REFUSED_FOR_NOW = {"kind": "error", "status": 503}
 def batch(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> Batch:  # noqa: ARG001 - it answers
     """Three reports of history to be asked under a newer version, started."""
     send_judged(client_of_sender, 3, policy=policy)
-    return start(load_next())
+    return start(next_version())
 
 
 def counts(standin: Standin) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from classifier.models import Batch, PolicyVersion, ProviderModel
-from classifier.tests.history import load_next, send_judged, start, write_all_jobs
+from classifier.tests.history import next_version, send_judged, start, write_all_jobs
 from classifier.tests.situations import know_model, load_version, send_text
 from reports.models import Report
 from reports.tests.outcomes import judge
@@ -43,7 +43,7 @@ class History:
 @pytest.fixture
 def history(client_of_sender: Client, policy: PolicyVersion) -> History:
     """Three reports that the first version judged, and the second one active."""
-    return History(send_judged(client_of_sender, 3, policy=policy), load_next())
+    return History(send_judged(client_of_sender, 3, policy=policy), next_version())
 
 
 def know_price(**fields: Any) -> ProviderModel:
@@ -203,7 +203,7 @@ def test_a_retry_of_a_batch_at_work_or_of_another_version_exits_with_3(history: 
     with pytest.raises(CommandError, match="has not ended: planning") as at_work:
         reclassify("--retry", str(batch))
     end(batch)
-    load_next("Judge anew once more.")
+    next_version()
     with pytest.raises(CommandError, match="asked under policy version 2, but 3 is active") as old:
         reclassify("--retry", str(batch))
 

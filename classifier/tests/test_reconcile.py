@@ -13,7 +13,7 @@ from classifier.models import (
     PolicyVersion,
     ProviderBatch,
 )
-from classifier.tests.history import load_next, send_judged, start
+from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.reconciling import one_round, rounds_until_done
 from dev.standin.client import Standin
 from reports.models import Report
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def batch(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> Batch:  # noqa: ARG001 - it answers
     """Six reports of history to be asked under a newer version, started."""
     send_judged(client_of_sender, 6, policy=policy)
-    return start(load_next())
+    return start(next_version())
 
 
 def current_versions() -> Counter[tuple[int, int]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from classifier.models import Batch, BatchLine, Classification, Job, PolicyVersion, ProviderBatch
-from classifier.tests.history import load_next, send_judged, start
+from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.processes import python
 from dev.standin.client import Standin
 from reports.failpoints import Point
@@ -49,7 +49,7 @@ def test_killed_after_every_step_it_sends_one_batch_and_loses_and_doubles_nothin
     client_of_sender: Client, policy: PolicyVersion, standin: Standin, tmp_path: Path
 ) -> None:
     reports = send_judged(client_of_sender, 7, policy=policy)
-    newer = load_next()
+    newer = next_version()
     batch = start(newer)
 
     ends = reconcile_until_done(standin, tmp_path / "deaths", kill_at=KILLED_AT)

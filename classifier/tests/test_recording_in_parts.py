@@ -23,7 +23,7 @@ from classifier.models import (
     ProviderBatch,
     ProviderModel,
 )
-from classifier.tests.history import load_next, send_judged, start, write_all_jobs
+from classifier.tests.history import next_version, send_judged, start, write_all_jobs
 from dev.standin.client import Standin
 from reports.tests.sending import Client
 
@@ -36,7 +36,7 @@ REPORTS = 13
 def sent(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> ProviderBatch:  # noqa: ARG001 - its settings
     """Thirteen lines that a provider has."""
     send_judged(client_of_sender, REPORTS, policy=policy)
-    batch = start(load_next())
+    batch = start(next_version())
     write_all_jobs(batch, through=Job.Through.PROVIDER_BATCH)
     Batch.objects.update(state=Batch.State.RUNNING)
     provider_batch = choose_lines(batch_id=batch.pk)

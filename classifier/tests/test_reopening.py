@@ -9,7 +9,7 @@ from classifier.batches.reopen import CHUNK, reopen_default, reopen_disagreement
 from classifier.disagreements import settle_open
 from classifier.models import Batch, Disagreement, PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import (
+from classifier.tests.history import (
     ask_again,
     disagreement_about,
     found_harmless,

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 
 from classifier.models import Batch, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
-from classifier.tests import histories
+from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
@@ -81,10 +81,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     classify(safe, policy)
     decided = client.send(body_saying("decided"))
     dana = log_in("dana", "reviewer")
-    disputed = histories.judged_safe(client, policy)
-    histories.ask_again(
+    disputed = history.judged_safe(client, policy)
+    history.ask_again(
         disputed,
-        make_batch(histories.next_version()),
+        make_batch(history.next_version()),
         category="hate",
         summary="A group is insulted.",
     )

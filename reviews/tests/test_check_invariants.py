@@ -24,7 +24,7 @@ from classifier.models import (
 )
 from classifier.recording import record_rows
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import ask_again
+from classifier.tests.history import ask_again
 from classifier.tests.situations import (
     claim,
     load_version,

@@ -10,7 +10,7 @@ from django.db import connection, connections, transaction
 
 from classifier.models import PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import ask_again, next_version
+from classifier.tests.history import ask_again, next_version
 from classifier.tests.situations import at_once, other_connection, wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying

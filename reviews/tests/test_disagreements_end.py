@@ -9,7 +9,7 @@ from classifier.batches.reopen import reopen_disagreements
 from classifier.jobs import put_off
 from classifier.models import Disagreement, PolicyVersion, WaitingReason
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import (
+from classifier.tests.history import (
     ask_again,
     disagreement_about,
     found_harmless,

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from classifier.batches.reopen import reopen_disagreements
 from classifier.models import Batch, PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import ask_again, disagreement_about, judged_safe, next_version
+from classifier.tests.history import ask_again, disagreement_about, judged_safe, next_version
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.queue import PAGE

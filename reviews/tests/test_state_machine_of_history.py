@@ -14,7 +14,7 @@ from hypothesis.stateful import invariant, precondition, rule, run_state_machine
 
 from classifier.batches.reopen import reopen_disagreements
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import take_for
+from classifier.tests.history import take_for
 from reports.models import Report
 from reviews.claims import hold_item
 from reviews.models import Claim, Decision

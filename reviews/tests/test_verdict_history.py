@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from classifier.models import Classification, PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.histories import ask_again, judged_safe, next_version
+from classifier.tests.history import ask_again, judged_safe, next_version
 from classifier.tests.situations import claim, record, send_text
 from reports.models import Report
 from reports.tests.sending import Client
