@@ -13,6 +13,7 @@ from classifier.batches.cost import price_of
 from classifier.batches.plan import route
 from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.words import RemoteStatus
+from classifier.batches.write_jobs import BEFORE_ALL, Place
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
 from classifier.provider import ProviderError
 from reports.audit import write_audit
@@ -80,7 +81,9 @@ def _tokens_of_an_answer(batch: Batch) -> int:
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
     """Park what is not out any more, piece by piece; cancelled, once nothing is out."""
-    while _park_some(batch):
+    after = BEFORE_ALL
+    while up_to := _park_some(batch, after):
+        after = up_to
         between()
     if not _all_ended(batch):
         return False
@@ -88,28 +91,39 @@ def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
     return True
 
 
-def _park_some(batch: Batch) -> int:
+def _park_some(batch: Batch, after: Place) -> Place | None:
+    """How far this went; None where there was nothing to park."""
+    through, job_id = after
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             _PARK,
-            {"batch": batch.pk, "reason": WaitingReason.BATCH_CANCELLED, "piece": PIECE},
+            {
+                "batch": batch.pk,
+                "reason": WaitingReason.BATCH_CANCELLED,
+                "through": through,
+                "after": job_id,
+                "piece": PIECE,
+            },
         )
-        parked: int = cursor.rowcount
-    return parked
+        parked: list[Place] = cursor.fetchall()
+        return max(parked, default=None)
 
 
-# What a worker holds it may finish.
+# What a worker holds it may finish. By the partial index `job_to_do_of_batch` in its order, and the
+# ids as an array: PostgreSQL reads the whole table to join it with a few thousand.
 _PARK = """
 UPDATE classifier_job SET parked = true, reason = %(reason)s, ended_at = clock_timestamp(),
     lease_until = NULL
-WHERE id IN (
+WHERE id = ANY(ARRAY(
     SELECT job.id FROM classifier_job AS job
     WHERE job.batch_id = %(batch)s AND NOT job.done AND NOT job.parked
+        AND (job.through, job.id) > (%(through)s, %(after)s)
         AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
         AND NOT EXISTS (SELECT FROM classifier_batchline AS line
             WHERE line.job_id = job.id AND line.outcome = '')
-    ORDER BY job.id LIMIT %(piece)s
-    FOR UPDATE SKIP LOCKED)
+    ORDER BY job.through, job.id LIMIT %(piece)s
+    FOR UPDATE SKIP LOCKED))
+RETURNING through, id
 """
 
 
