@@ -26,17 +26,17 @@ os.register_at_fork(after_in_child=_tell)
 
 
 @pytest.fixture
-def _pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As with DATABASE_POOL_SIZE, with connections that nobody has taken."""
-    options: dict[str, Any] = connection.settings_dict["OPTIONS"]
+def pooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
+    """As with DATABASE_POOL_SIZE: the sessions of the connections, which nobody has taken."""
+    database: Any = connection
+    options = connection.settings_dict["OPTIONS"]
     connection.close()
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
     monkeypatch.setitem(options, "pool", {"min_size": 3, "max_size": 3})
-    assert connection.pool is not None
-    connection.pool.open(wait=True)
-    yield
-    connection.close()
-    connection.close_pool()
+    database.pool.open(wait=True)
+    yield {each.info.backend_pid for each in database.pool._pool}
+    database.close()
+    database.close_pool()
 
 
 def session(_part: int) -> int:
@@ -46,10 +46,9 @@ def session(_part: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-@pytest.mark.usefixtures("_pool")
-def test_each_part_has_a_connection_of_its_own_though_the_parent_has_a_pool() -> None:
-    pooled = {each.info.backend_pid for each in connection.pool._pool}  # type: ignore[attr-defined]
-
+def test_each_part_has_a_connection_of_its_own_though_the_parent_has_a_pool(
+    pooled: set[int],
+) -> None:
     sessions = run_parts(session, parts=2)
 
     assert len(set(sessions)) == 2
