@@ -87,7 +87,7 @@ def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
         between()
     if not _all_ended(batch):
         return False
-    _close(batch, to=Batch.State.CANCELLED, action="batch_cancelled")
+    _close(batch, to=Batch.State.CANCELLED, action="batch_cancel_ended")
     return True
 
 

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from classifier.batches.control import BatchStateError, cancel_batch, resume_batch
+from classifier.batches.ending import cancel_rest
 from classifier.models import Batch, PolicyVersion
 from classifier.tests.batches import make_batch
 from classifier.tests.situations import at_once, load_version
@@ -48,6 +49,21 @@ def test_an_unfinished_batch_is_cancelled_once(policy: PolicyVersion, state: str
             "batch_cancelled",
             {"before": state, "after": "cancelling", "max_cost": None},
         )
+    ]
+
+
+def test_who_cancelled_and_when_it_was_over_are_two_different_entries(
+    policy: PolicyVersion,
+) -> None:
+    batch = make_batch(policy)
+    cancel_batch(batch_id=batch.pk, actor_name="dana")
+    batch.refresh_from_db()
+
+    assert cancel_rest(batch, lambda: None)
+
+    assert [(name, action) for name, action, _detail in audit()] == [
+        ("dana", "batch_cancelled"),
+        ("reconcile", "batch_cancel_ended"),
     ]
 
 
