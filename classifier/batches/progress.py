@@ -25,6 +25,7 @@ from classifier.models import (
     WaitingReason,
 )
 from reports.counting import COUNTED_AT_MOST
+from reports.models import Report
 
 # Long enough to smooth what is recorded slice by slice.
 RATE_OVER = timedelta(minutes=10)
@@ -54,13 +55,13 @@ class Progress:
     open: dict[Job.Through, int]
     """Jobs still to be asked, by how they are asked."""
     unplanned: int
-    """Reports whose jobs are not written yet."""
+    """Reports that the planning has not come to; at most so many more jobs are written."""
     at_provider: int
     """Lines that the provider has, or is about to get, and has not answered."""
     per_minute: float
     """Jobs that ended a minute, of late; of a batch that ended, over its whole life."""
     estimated_end: datetime | None
-    """None where nothing is left, and where nothing moves."""
+    """None where nothing is left, where nothing moves, and before all of it is planned."""
     prompt_tokens: int
     completion_tokens: int
     cost: Decimal | None
@@ -118,12 +119,11 @@ def read_progress(batch: Batch) -> Progress:
     done, parked, lately = _ended(batch)
     ended = done + sum(parked.values())
     still = _to_do(batch)
-    unplanned = 0
-    if batch.state == Batch.State.PLANNING:
-        unplanned = max(batch.wanted - ended - sum(still.values()), 0)
-    left = sum(still.values()) + unplanned
+    unplanned = _unplanned(batch)
+    left = sum(still.values())
     per_minute = _rate(batch, now=now, ended=ended, lately=lately)
-    moves = left and per_minute and batch.state in {Batch.State.PLANNING, Batch.State.RUNNING}
+    at_work = batch.state in {Batch.State.PLANNING, Batch.State.RUNNING} and not unplanned
+    moves = left and per_minute and at_work
     states = _at_provider(batch)
     return Progress(
         batch=batch,
@@ -172,6 +172,15 @@ def _to_do(batch: Batch) -> dict[Job.Through, int]:
         .order_by("through")
     )
     return {Job.Through(through): jobs for through, jobs in rows}
+
+
+def _unplanned(batch: Batch) -> int:
+    """How many it wants of them is known once its jobs are written."""
+    if batch.state != Batch.State.PLANNING:
+        return 0
+    ids = Report.objects.filter(pk__gt=batch.planned_up_to, pk__lte=batch.last_report)
+    limit = batch.selection.get("limit")
+    return (ids if limit is None else ids[: max(limit - batch.wanted, 0)]).count()
 
 
 def _rate(batch: Batch, *, now: datetime, ended: int, lately: int) -> float:

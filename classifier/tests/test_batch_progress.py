@@ -100,12 +100,19 @@ def test_jobs_are_counted_by_what_became_of_them(batch: Batch) -> None:
     assert (progress.ended, progress.left, progress.percent) == (13, 7, 65.0)
 
 
-def test_what_is_not_planned_yet_is_still_to_be_done(batch: Batch) -> None:
-    end_jobs(add_jobs(batch, 2), ago=MINUTE)
-    Batch.objects.filter(pk=batch.pk).update(state="planning", wanted=8)
+def test_reports_that_the_planning_has_not_come_to_are_still_to_be_done(batch: Batch) -> None:
+    jobs = add_jobs(batch, 8)
+    end_jobs(jobs[:2], ago=MINUTE)
+    Job.objects.filter(pk__in=[job.pk for job in jobs[2:]]).delete()
+    second, last = jobs[1].report_id, jobs[7].report_id
+    planning = Batch.objects.filter(pk=batch.pk)
+    planning.update(state="planning", wanted=2, planned_up_to=second, last_report=last)
 
-    assert (read(batch).unplanned, read(batch).percent) == (6, 25.0)
-    Batch.objects.filter(pk=batch.pk).update(state="running")
+    assert (read(batch).unplanned, read(batch).left, read(batch).percent) == (6, 6, 25.0)
+    assert read(batch).estimated_end is None
+    planning.update(selection={"limit": 5})
+    assert (read(batch).unplanned, read(batch).percent) == (3, 40.0)
+    planning.update(planned_up_to=last)
     assert (read(batch).unplanned, read(batch).percent) == (0, 100.0)
 
 
