@@ -4,13 +4,11 @@ import logging
 from collections.abc import Callable
 
 from django.db import connection, transaction
-from django.db.models import Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from classifier.batches import files, remote
-from classifier.batches.cost import price_of
-from classifier.batches.plan import route
+from classifier.batches.cost import may_cost, price_of
 from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.words import RemoteStatus
 from classifier.batches.write_jobs import BEFORE_ALL, Place
@@ -22,8 +20,6 @@ log = logging.getLogger(__name__)
 
 ACTOR = "reconcile"
 PIECE = 5_000
-# Of an answer before the first has come: a summary, a category, a quote.
-UNKNOWN_ANSWER_TOKENS = 200
 
 
 def end(batch: Batch) -> bool:
@@ -51,17 +47,10 @@ def stop_at_cost(batch: Batch) -> bool:
         return False
     model = ProviderModel.objects.of_policy(batch.policy_version)
     price = price_of(model, today=timezone.now().date())
-    out = batch.provider_batches.out().aggregate(
-        lines=Coalesce(Sum("lines"), 0), tokens=Coalesce(Sum("estimated_tokens"), 0)
-    )
     if price is None:
         why = "its cost is limited, and the price recorded is out of date"
     else:
-        cost = price.of(
-            prompt=batch.prompt_tokens + out["tokens"],
-            completion=batch.completion_tokens + out["lines"] * _tokens_of_an_answer(batch),
-            through=route(model),
-        )
+        cost = may_cost(batch, price)
         if cost < batch.max_cost:
             return False
         why = f"it costs {cost}, with what is out, and the limit is {batch.max_cost}"
@@ -71,12 +60,6 @@ def stop_at_cost(batch: Batch) -> bool:
             write_audit(action="batch_stopped", of=batch, actor_name=ACTOR, detail={"why": why})
     log.warning("batch %s stopped: %s", batch.pk, why)
     return True
-
-
-def _tokens_of_an_answer(batch: Batch) -> int:
-    """What its answers took so far, on average."""
-    answers = batch.flows.aggregate(reports=Coalesce(Sum("reports"), 0))["reports"] - batch.carried
-    return batch.completion_tokens // answers if answers > 0 else UNKNOWN_ANSWER_TOKENS
 
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:

@@ -261,21 +261,6 @@ def test_the_cost_is_that_of_the_tokens_used(batch: Batch, settings: Settings) -
     assert read(batch).cost == Decimal(6)
 
 
-def test_what_the_providers_batches_answered_costs_its_share(
-    batch: Batch, settings: Settings
-) -> None:
-    price(settings)
-    end_jobs(add_jobs(batch, 40), ago=MINUTE)
-    Batch.objects.filter(pk=batch.pk).update(prompt_tokens=2_000_000, completion_tokens=100_000)
-    add_provider_batch(batch, STATE.DONE, 10)
-    add_provider_batch(batch, STATE.SUBMITTED, 30)
-
-    assert read(batch).cost == Decimal("5.25")
-    # A line may have come back more than once.
-    add_provider_batch(batch, STATE.RECORDED, 60)
-    assert read(batch).cost == Decimal(3)
-
-
 def test_a_price_that_had_run_out_before_is_none(batch: Batch, settings: Settings) -> None:
     price(settings, price_until=timezone.localdate() - timedelta(days=1))
     assert read(batch).cost is None
