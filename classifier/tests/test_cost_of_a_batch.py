@@ -117,5 +117,5 @@ def test_a_batch_whose_price_ran_out_goes_on_under_its_limit_once_there_is_a_new
 
     assert resume_batch(batch_id=batch.pk, actor_name="dana", max_cost=Decimal(12))
     batch.refresh_from_db()
-    assert (batch.state, batch.max_cost) == (Batch.State.RUNNING, 12)
+    assert (batch.state, batch.max_cost) == (Batch.State.RUNNING, Decimal(12))
     assert not stop_at_cost(batch)
