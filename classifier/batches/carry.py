@@ -13,11 +13,13 @@ PIECE = 500
 def carry_over(*, batch_id: int, piece: int = PIECE) -> int:
     """Record the verdicts that stand for the batch's next jobs, without a call; how many.
 
-    0 where no more are to be had. The recording step is everybody's, so what becomes current, and
+    0 where no more are to be had, or the batch is not being planned any more. The recording step is everybody's, so what becomes current, and
     what people see of it, is no different from an answer.
     """
     with transaction.atomic():
         batch = Batch.objects.select_related("policy_version").get(pk=batch_id)
+        if batch.state != Batch.State.PLANNING:
+            return 0
         versions = same_content(batch.policy_version)
         if not versions:
             return 0
