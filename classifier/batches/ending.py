@@ -29,12 +29,16 @@ def end(batch: Batch) -> bool:
     """Done, once every job has a verdict or a named reason; before, what may be reopened is."""
     if not _all_ended(batch):
         return False
+    _reopen(batch)
+    _close(batch, to=Batch.State.DONE, action="batch_done")
+    return True
+
+
+def _reopen(batch: Batch) -> None:
     if batch.reopen_at_most is None:
         reopen_default(batch_id=batch.pk, actor_name=ACTOR)
     else:
         reopen_disagreements(batch_id=batch.pk, at_most=batch.reopen_at_most, actor_name=ACTOR)
-    _close(batch, to=Batch.State.DONE, action="batch_done")
-    return True
 
 
 def _all_ended(batch: Batch) -> bool:
@@ -79,11 +83,15 @@ def _tokens_of_an_answer(batch: Batch) -> int:
 
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
-    """Park what is not out any more, piece by piece; cancelled, once nothing is out."""
+    """Park what is not out any more, piece by piece; cancelled, once nothing is out.
+
+    What its answers found by then is reopened as at any other end: a threat stays one.
+    """
     while _park_some(batch):
         between()
     if not _all_ended(batch):
         return False
+    _reopen(batch)
     _close(batch, to=Batch.State.CANCELLED, action="batch_cancelled")
     return True
 
