@@ -13,6 +13,7 @@ from classifier.batches.cost import price_of
 from classifier.batches.plan import route
 from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.words import RemoteStatus
+from classifier.batches.write_jobs import plan_again
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
 from classifier.provider import ProviderError
 from reports.audit import write_audit
@@ -26,9 +27,14 @@ UNKNOWN_ANSWER_TOKENS = 200
 
 
 def end(batch: Batch) -> bool:
-    """Done, once every job has a verdict or a named reason; before, what may be reopened is."""
+    """Done, once every job has a verdict or a named reason; before, what may be reopened is.
+
+    First it plans what came to be selected meanwhile, if anything did.
+    """
     if not _all_ended(batch):
         return False
+    if plan_again(batch_id=batch.pk):
+        return True
     _reopen(batch)
     _close(batch, to=Batch.State.DONE, action="batch_done")
     return True
