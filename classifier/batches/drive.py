@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -34,9 +35,13 @@ State = ProviderBatch.State
 # Files that the provider may have at once: the next one is on its way while one is answered.
 MOST_OUT = 4
 AGAIN_SECONDS = 30.0
+# Whatever a server asks for: a cancel must be heard, and one call in a while hurts nobody.
+LONGEST_WAIT_SECONDS = 600.0
 ASKED_AGAIN_AFTER = timedelta(days=1)
 # Of the day or of our key, not of the request: the same is tried again.
 _PASSING = frozenset({Fault.RATE_LIMITED, Fault.QUOTA, Fault.CREDENTIALS})
+# Whoever runs this waits for it and begins anew.
+_OF_THE_DATABASE = (OperationalError, InterfaceError)
 
 Between = Callable[[], object]
 
@@ -63,7 +68,11 @@ def _guarded(batch: Batch, advance: Callable[[Batch, Between], bool], between: B
         return advance(batch, between)
     except ProviderError as error:
         log.warning("batch %s: %s", batch.pk, error)
-        return False
+    except _OF_THE_DATABASE:
+        raise
+    except Exception:  # the other batches go on
+        log.exception("batch %s", batch.pk)
+    return False
 
 
 def _advance(batch: Batch, between: Between) -> bool:
@@ -138,13 +147,19 @@ def _step(provider_batch: ProviderBatch, between: Between) -> None:
         if _is_final(provider_batch, error):
             ending.refused(provider_batch, error)
         else:
-            put_off(provider_batch, seconds=error.retry_after or AGAIN_SECONDS, error=error.fault)
+            asked = min(error.retry_after or AGAIN_SECONDS, LONGEST_WAIT_SECONDS)
+            put_off(provider_batch, seconds=asked, error=error.fault)
     except (UnknownLimitError, PolicyTooLongError, PartDiedError) as error:
         log.warning("batch %s at the provider: %s: %s", provider_batch, type(error).__name__, error)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
     except OSError as error:
         log.exception("batch %s at the provider: its file", provider_batch)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=error.strerror or "file")
+    except _OF_THE_DATABASE:
+        raise
+    except Exception as error:  # the other batches go on
+        log.exception("batch %s at the provider", provider_batch)
+        put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
 
 
 def _is_final(provider_batch: ProviderBatch, error: ProviderError) -> bool:

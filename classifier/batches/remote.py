@@ -27,7 +27,8 @@ SLOWEST_BYTES_PER_SECOND = 250_000
 """A slower line gets a file neither up nor down in the time that it is given."""
 MOST_DOWNLOAD_BYTES = 1_000_000_000
 PAGE = 100
-MOST_ID_CHARACTERS = 512
+MOST_ID_CHARACTERS = 200  # as in our columns
+MOST_COUNT = 2**31 - 1  # likewise
 
 UNREADABLE = "unreadable_reply"
 _NOT_OFFERED = frozenset({404, 405, 501})
@@ -265,7 +266,7 @@ def _segment(remote_id: str) -> str:
 
 
 def _count(value: object) -> int | None:
-    usable = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
     return value if usable and isinstance(value, int) else None
 
 
