@@ -108,12 +108,21 @@ def _route(batch: Batch) -> Job.Through | None:
     if settings.BATCH_API and (seen is None or timezone.now() - seen > ASKED_AGAIN_AFTER):
         offers = remote.offers_batches()
         if offers is None:
+            _note(batch, "the provider does not say whether it takes batches")
             return None
+        _note(batch, "")
         ProviderModel.objects.filter(pk=model.pk).update(
             takes_batches=offers, batches_seen_at=Now()
         )
         model.refresh_from_db()
     return Job.Through(route(model))
+
+
+def _note(batch: Batch, why: str) -> None:
+    """Why it does not go on yet; blank: it does."""
+    if batch.note != why:
+        log.warning("batch %s: %s", batch.pk, why or "goes on")
+        Batch.objects.filter(pk=batch.pk, state=Batch.State.PLANNING).update(note=why)
 
 
 def _run(batch: Batch) -> bool:

@@ -31,7 +31,8 @@ MOST_ID_CHARACTERS = 200  # as in our columns
 MOST_COUNT = 2**31 - 1  # likewise
 
 UNREADABLE = "unreadable_reply"
-_NOT_OFFERED = frozenset({404, 405, 501})
+# Of the hour or of our key; they say nothing of what was asked.
+_PASSING = frozenset({401, 402, 408, 409, 425, 429})
 
 
 @dataclass(frozen=True)
@@ -143,14 +144,27 @@ def delete_file(file_id: str) -> bool:
 
 
 def offers_batches() -> bool | None:
-    """Whether the server has a Batch API; None: it did not say."""
+    """Whether the server has a Batch API; None: it did not say.
+
+    Servers without one say so in many ways: by most statuses, with an error under a status of 200,
+    with a page in HTML.
+    """
     query = {"limit": "1"}
     try:
         body = provider.send(method="get", path="batches", query=query, seconds=CALL_SECONDS)
         _listed(_json(body))
     except ProviderError as error:
-        return False if error.status in _NOT_OFFERED else None
+        said = error.code == UNREADABLE or is_for_good(error)
+        return False if said else None
     return True
+
+
+def is_for_good(error: ProviderError) -> bool:
+    """Whether the server will say the same to the same request, as far as can be known."""
+    status = error.status
+    if status is None or status in _PASSING:
+        return False
+    return status < 500 or status == 501
 
 
 def may_have_happened(error: ProviderError) -> bool:

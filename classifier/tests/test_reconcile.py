@@ -175,3 +175,20 @@ def test_without_a_batch_api_the_batch_goes_by_calls(batch: Batch, standin: Stan
     assert batch.state == Batch.State.RUNNING
     assert set(Job.objects.filter(batch=batch).values_list("through", flat=True)) == {"calls"}
     assert not ProviderBatch.objects.exists()
+
+
+def test_while_nobody_knows_whether_it_takes_batches_the_batch_says_what_it_waits_for(
+    batch: Batch, standin: Standin
+) -> None:
+    standin.fail("list_batches", {"kind": "error", "status": 503}, times=2)
+    one_round()
+    one_round()
+
+    batch.refresh_from_db()
+    assert (batch.state, batch.note) == (
+        Batch.State.PLANNING,
+        "the provider does not say whether it takes batches",
+    )
+    one_round()
+    batch.refresh_from_db()
+    assert (batch.state, batch.note) == (Batch.State.RUNNING, "")

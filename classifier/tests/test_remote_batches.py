@@ -196,12 +196,38 @@ def test_a_list_is_read_no_further_than_it_goes_or_is_wanted(settings: Settings)
 
 def test_whether_there_are_batches_is_asked_of_the_list(standin: Standin) -> None:
     assert remote.offers_batches() is True
-    standin.fail("list_batches", {"kind": "error", "status": 503})
-    assert remote.offers_batches() is None
-    standin.fail("list_batches", {"kind": "body", "body": "<html>"})
-    assert remote.offers_batches() is None
     standin.behave(batches={"offered": False})
     assert remote.offers_batches() is False
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "body", "body": '{"error": "Unexpected endpoint or method. (GET /v1/batches)"}'},
+        {"kind": "body", "body": "<html>"},
+        *({"kind": "error", "status": status} for status in (400, 403, 405, 422, 501)),
+    ],
+)
+def test_a_server_without_batches_says_so_in_many_ways(
+    standin: Standin, step: dict[str, Any]
+) -> None:
+    standin.fail("list_batches", step)
+    assert remote.offers_batches() is False
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "close"},
+        {"kind": "cut"},
+        *({"kind": "error", "status": status} for status in (401, 408, 429, 500, 503)),
+    ],
+)
+def test_a_fault_of_the_hour_says_nothing_of_batches(
+    standin: Standin, step: dict[str, Any]
+) -> None:
+    standin.fail("list_batches", step)
+    assert remote.offers_batches() is None
 
 
 # --- What may have happened
