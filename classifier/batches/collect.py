@@ -7,10 +7,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from classifier.batches import files, remote
-from classifier.batches.cut import PIECE, TOO_MANY_TOKENS
+from classifier.batches.cut import PIECE
 from classifier.batches.later import later
 from classifier.batches.lost import OpenLine, lose, park_cancelled
 from classifier.batches.record import record_file
+from classifier.batches.sizes import is_too_large
 from classifier.batches.words import RemoteStatus
 from classifier.models import (
     Batch,
@@ -91,8 +92,8 @@ def _end_some(provider_batch: ProviderBatch) -> bool:
             OpenLine(*line)
             for line in open_lines.values_list("custom_id", "job_id", "job__report_id")[:PIECE]
         ]
-        if provider_batch.error.startswith(TOO_MANY_TOKENS):
-            # The file was too much for the provider's queue, and no line's fault: a smaller one next.
+        if is_too_large(provider_batch):
+            # Asked again in a smaller file.
             BatchLine.objects.filter(pk__any=[line.custom_id for line in some]).delete()
         elif batch.state == Batch.State.CANCELLING:
             park_cancelled(some)
@@ -127,6 +128,8 @@ def clean_up(provider_batch: ProviderBatch) -> None:
 
 def put_off(provider_batch: ProviderBatch, *, seconds: float, error: str) -> None:
     """The step failed: again after a while, and the reason shows."""
+    if is_too_large(provider_batch):  # its lines need to know
+        error = provider_batch.error
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         next_step_at=later(seconds), error=error[:200]
     )

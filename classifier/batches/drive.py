@@ -17,11 +17,12 @@ from classifier import cooldown
 from classifier.batches import ending, remote
 from classifier.batches.carry import carry_over
 from classifier.batches.collect import clean_up, download, put_off, record
-from classifier.batches.cut import TOO_MANY_TOKENS, choose_lines, write_file
+from classifier.batches.cut import choose_lines, write_file
 from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
 from classifier.batches.send import create, upload
+from classifier.batches.sizes import was_refused
 from classifier.batches.write_jobs import write_jobs
 from classifier.models import Batch, Job, ProviderBatch, ProviderModel
 from classifier.probing import find_out
@@ -138,13 +139,12 @@ def _run(batch: Batch) -> bool:
 def _room_for_more(batch: Batch) -> bool:
     """One at a time where its cost is limited and that of the last is not known yet.
 
-    And once the provider's queue was found too short for more.
+    And where the provider found one too large lately.
     """
     out = batch.provider_batches.out()
     if batch.max_cost is not None and out.filter(input_sha256="").exists():
         return False
-    crowded = batch.provider_batches.filter(error__startswith=TOO_MANY_TOKENS).exists()
-    return out.count() < (1 if crowded else MOST_OUT)
+    return out.count() < (1 if was_refused(batch) else MOST_OUT)
 
 
 def _step(provider_batch: ProviderBatch, between: Between) -> None:

@@ -12,9 +12,10 @@ from classifier.batches import files, remote
 from classifier.batches.cost import price_of
 from classifier.batches.plan import route
 from classifier.batches.reopen import reopen_default, reopen_disagreements
+from classifier.batches.sizes import FILE_TOO_LARGE
 from classifier.batches.words import RemoteStatus
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
-from classifier.provider import ProviderError
+from classifier.provider import Fault, ProviderError
 from reports.audit import write_audit
 
 log = logging.getLogger(__name__)
@@ -140,10 +141,16 @@ def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         state=ProviderBatch.State.ENDED,
         remote_status=RemoteStatus.FAILED,
-        error=(error.code or error.fault)[:200],
+        error=_why(error)[:200],
         ended_at=Now(),
         next_step_at=Now(),
     )
+
+
+def _why(error: ProviderError) -> str:
+    # A file is no prompt: what is too long is all of it, whatever the server calls that.
+    too_large = error.fault == Fault.TOO_LONG
+    return FILE_TOO_LARGE if too_large else error.code or error.fault
 
 
 def _close(batch: Batch, *, to: Batch.State, action: str) -> None:
