@@ -25,12 +25,12 @@ CALL_SECONDS = 30.0
 CREATE_SECONDS = 60.0  # servers look into the file before they answer
 SLOWEST_BYTES_PER_SECOND = 250_000
 """A slower line gets a file neither up nor down in the time that it is given."""
-MOST_DOWNLOAD_BYTES = 1_000_000_000
 PAGE = 100
 MOST_ID_CHARACTERS = 200  # as in our columns
 MOST_COUNT = 2**31 - 1  # likewise
 
 UNREADABLE = "unreadable_reply"
+TOO_LARGE = "too_large"
 # Of the hour or of our key; they say nothing of what was asked.
 _PASSING = frozenset({401, 402, 408, 409, 425, 429})
 
@@ -110,10 +110,10 @@ def each_file(at_most: int) -> Iterator[RemoteFile]:
     return _each("files", {"purpose": "batch"}, _read_file, at_most)
 
 
-def download(*, file_id: str, to: Path, most_bytes: int = MOST_DOWNLOAD_BYTES) -> int:
+def download(*, file_id: str, to: Path, most_bytes: int) -> int:
     """Have the whole content at `to`, or nothing; how many bytes it has.
 
-    Raises `ProviderError`, with the code `too_large` above `most_bytes`; OSError where there is
+    Raises `ProviderError`, with the code `TOO_LARGE` above `most_bytes`; OSError where there is
     no room.
     """
     part = to.with_name(f"{to.name}.part")

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from classifier.models import Batch, PolicyVersion, ProviderBatch
 from classifier.tests.history import next_version, send_judged, start
-from classifier.tests.reconciling import one_round, rounds_until_done
+from classifier.tests.reconciling import one_round, rounds_until, rounds_until_done
 from dev.standin.client import Standin
 from reports.tests.sending import Client
 
@@ -25,8 +25,7 @@ def batch(client_of_sender: Client, policy: PolicyVersion, standin: Standin) -> 
 
 def submitted(standin: Standin) -> dict[str, Any]:
     """The batch as the provider shows it, once it has it."""
-    while not ProviderBatch.objects.filter(state="submitted").exists():
-        one_round()
+    rounds_until("submitted")
     found: dict[str, Any] = standin.standing()["batches"][0]
     return found | {"status": "in_progress"}
 
