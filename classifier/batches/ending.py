@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from django.db import connection, transaction
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
@@ -129,7 +129,8 @@ def take_back(provider_batch: ProviderBatch) -> None:
 def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
     """The provider will not take it: its lines fail, and are sent anew or asked by calls.
 
-    Where it turns out to have no Batch API at all, the whole batch goes by calls.
+    Where it turns out to have no Batch API at all, the whole batch goes by calls, but for what other
+    files ask already.
     """
     batch = provider_batch.batch
     if remote.offers_batches() is False:
@@ -137,7 +138,13 @@ def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
         ProviderModel.objects.filter(
             pk=ProviderModel.objects.of_policy(batch.policy_version).pk
         ).update(takes_batches=False, batches_seen_at=Now())
-        batch.jobs.filter(done=False, parked=False).update(through=Job.Through.CALLS)
+        batch.jobs.filter(done=False, parked=False).exclude(
+            Exists(
+                BatchLine.objects.filter(job=OuterRef("pk"), outcome="").exclude(
+                    provider_batch=provider_batch
+                )
+            )
+        ).update(through=Job.Through.CALLS)
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         state=ProviderBatch.State.ENDED,
         remote_status=RemoteStatus.FAILED,
