@@ -98,6 +98,7 @@ def write_file(
     """
     written = _Written()
     path = files.path_of(provider_batch, files.INPUT)
+    files.begin(path)
     with path.open("wb") as file:
         for piece in _pieces(provider_batch):
             if not _write_piece(piece, file, written, asked_by=(policy, model), most=most_bytes):

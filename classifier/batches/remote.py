@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from classifier import provider, strict_json
+from classifier.batches import files
 from classifier.batches.words import RemoteStatus, read_status
 from classifier.provider import Fault, ProviderError
 from classifier.server_errors import one_word
@@ -117,6 +118,7 @@ def download(*, file_id: str, to: Path, most_bytes: int) -> int:
     no room.
     """
     part = to.with_name(f"{to.name}.part")
+    files.begin(part)
     try:
         size = provider.download_file(
             file_id=_checked(file_id),
