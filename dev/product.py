@@ -24,10 +24,11 @@ HTTP_OK = 200
 
 
 class Product(NamedTuple):
-    """Who may use the product that runs now, and a phrase for people about its model."""
+    """Who may use the product that runs now, a phrase for people about its model, its environment."""
 
     accounts: Accounts
     model: str
+    env: dict[str, str]
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def start_product(
         check=starting,
     )
     say(f"web and workers ready {time.monotonic() - began:.1f} s")
-    return Product(accounts, model)
+    return Product(accounts, model, env)
 
 
 def says_ready(log: Path) -> bool:

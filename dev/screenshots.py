@@ -18,13 +18,26 @@ from dev.errors import DevError
 from dev.processes import Interrupted, Interruption, free_port, wait_until
 from dev.product import start_product, throwaway_services
 from dev.samples import sample_reports
+from dev.standin.client import Standin
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from dev.processes import Supervisor
+    from dev.product import Product
 
 TARGET = programs.ROOT / "docs" / "screenshots"
 SIZE: ViewportSize = {"width": 1280, "height": 800}
+TALL: ViewportSize = {"width": 1280, "height": 1560}
 DECISIONS = 5
+BATCH_PAGE = "/admin/classifier/batch/1/change/"
+STRICTER = (
+    "false prizes, advance payment, gift cards,",
+    "false prizes, advance payment, gift cards, paid followers,",
+)
 
 
 def main() -> int:
@@ -63,6 +76,14 @@ def with_pages(chromium: str, flags: list[str]) -> None:
                 check=interruption.check,
             )
             decide(page)
+            migrate(
+                product,
+                supervisor,
+                page,
+                browser,
+                policy=services.home.directory / "next.toml",
+                check=interruption.check,
+            )
             # What arrives while no worker runs shows the pending list as it is on a bad day.
             supervisor.stop_one("worker-live")
             late = (json.dumps(body).encode() for body in list(sample_reports(216))[204:])
@@ -71,9 +92,9 @@ def with_pages(chromium: str, flags: list[str]) -> None:
             browser.close()
 
 
-def log_in(page: Page, password: str) -> None:
+def log_in(page: Page, password: str, *, name: str = "reviewer") -> None:
     page.goto("/login/")
-    page.locator("input[name=username]").fill("reviewer")
+    page.locator("input[name=username]").fill(name)
     page.locator("input[name=password]").fill(password)
     page.get_by_role("button", name="Log in", exact=True).click()
 
@@ -85,6 +106,43 @@ def decide(page: Page) -> None:
         page.get_by_label("remove", exact=True).check()
         page.get_by_label("Category").select_option(index=1)
         page.get_by_role("button", name="Submit and next").click()
+
+
+def migrate(
+    product: Product,
+    supervisor: Supervisor,
+    page: Page,
+    browser: Browser,
+    *,
+    policy: Path,
+    check: Callable[[], None],
+) -> None:
+    """A policy that is stricter about advertisements, history asked under it, and its pages."""
+    Standin(product.env["OPENAI_BASE_URL"]).script(
+        {"kind": "verdict", "category": "scam", "confidence": 0.9},
+        {"kind": "verdict", "category": "hate", "confidence": 0.9},
+        *[{"kind": "delay", "seconds": 0}] * 6,
+        times=None,
+    )
+    first = (programs.ROOT / "classifier" / "policy_files" / "0001.toml").read_text("utf-8")
+    policy.write_text(first.replace(*STRICTER), "utf-8")
+    for name, *arguments in (
+        ("load_policy", str(policy), "--activate"),
+        ("reclassify", "--execute"),
+    ):
+        supervisor.run_step(programs.step(name, name, *arguments, env=product.env), check=check)
+    as_admin = browser.new_page(base_url=page.url[: page.url.index("/review")], viewport=SIZE)
+    log_in(as_admin, product.accounts["passwords"]["admin"], name="admin")
+    wait_until(
+        lambda: "100% have ended" in _text(as_admin, BATCH_PAGE),
+        seconds=120,
+        what="the batch did not end",
+        check=check,
+    )
+    take(as_admin, "batch", BATCH_PAGE)
+    take(as_admin, "policy-versions", "/admin/classifier/policyversion/compare/?old=1&new=2")
+    take(page, "disagreements", "/review/disagreements/")
+    as_admin.close()
 
 
 def take_all(page: Page) -> None:

@@ -172,16 +172,22 @@ def _step(provider_batch: ProviderBatch, between: Between) -> None:
 
 
 def _is_final(provider_batch: ProviderBatch, error: ProviderError) -> bool:
-    """Whether the same request will never be taken."""
+    """Whether the same request will never be taken.
+
+    While a request's fate is unknown the error is of the lists that were searched for it.
+    """
     sending = provider_batch.state in {State.PLANNED, State.UPLOADED}
+    sending = sending and provider_batch.asked_at is None
     return sending and not remote.may_have_happened(error) and error.fault not in _PASSING
 
 
 def _next_step(provider_batch: ProviderBatch, between: Between) -> None:
     batch = provider_batch.batch
+    batch.refresh_from_db()  # a person may have called it in since the round began
     policy = batch.policy_version
     model = ProviderModel.objects.of_policy(policy)
     cancelling = batch.state == Batch.State.CANCELLING
+    wanted = batch.state == Batch.State.RUNNING
     not_sent = provider_batch.state in {State.PLANNED, State.UPLOADED}
     if not_sent and batch.state == Batch.State.STOPPED and provider_batch.asked_at is None:
         put_off(provider_batch, seconds=AGAIN_SECONDS, error="")
@@ -195,9 +201,9 @@ def _next_step(provider_batch: ProviderBatch, between: Between) -> None:
                     provider_batch=provider_batch, policy=policy, model=model, between=between
                 )
         case State.PLANNED:
-            upload(provider_batch)
+            upload(provider_batch, wanted=wanted)
         case State.UPLOADED:
-            create(provider_batch)
+            create(provider_batch, wanted=wanted)
         case State.SUBMITTED:
             poll(provider_batch, cancel=cancelling)
         case State.ENDED:

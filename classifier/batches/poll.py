@@ -22,25 +22,26 @@ _SHARE_OF_AGE = 0.1
 # Some servers call a batch completed a while before they name its files.
 GRACE = timedelta(minutes=10)
 _GONE = 404
+_CANNOT_CANCEL = frozenset({400, 404, 405, 409, 501})
 
 
 def poll(provider_batch: ProviderBatch, *, cancel: bool) -> None:
     """Ask, and write down what was told; `cancel`: ask for its end as well, once it is not ending.
 
-    A batch that the provider does not know any more has ended without a file.
+    A batch that the provider does not know for as long as `GRACE` has ended without a file.
     """
     try:
         told = remote.retrieve(provider_batch.remote_id)
-        if cancel and not told.status.is_final and told.status != RemoteStatus.CANCELLING:
-            told = remote.cancel(provider_batch.remote_id)
     except ProviderError as error:
-        if error.status != _GONE:
+        if error.status != _GONE or not _is_over_for_long(provider_batch):
             raise
-        log.exception(
+        log.warning(
             "batch %s: the provider does not know %s", provider_batch, provider_batch.remote_id
         )
         _end(provider_batch, remote_status="unknown", error="not_found")
         return
+    if cancel and not told.status.is_final and told.status != RemoteStatus.CANCELLING:
+        told = _cancelled(told)
     hit(Point.BATCH_AFTER_POLL)
     fields = _told(told)
     if _is_over(provider_batch, told):
@@ -48,9 +49,22 @@ def poll(provider_batch: ProviderBatch, *, cancel: bool) -> None:
         return
     if told.status is RemoteStatus.UNKNOWN:
         log.warning("batch %s: the provider's word for its state is not known", provider_batch)
+    if not told.status.is_final:
+        fields["ended_at"] = None
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         polls=F("polls") + 1, next_step_at=later(_pause(provider_batch)), **fields
     )
+
+
+def _cancelled(told: RemoteBatch) -> RemoteBatch:
+    """As it stands once its end was asked for; a server that cannot do that goes on answering."""
+    try:
+        return remote.cancel(told.id)
+    except ProviderError as error:
+        if error.status not in _CANNOT_CANCEL:
+            raise
+        log.warning("batch %s at the provider is not cancelled: %s", told.id, error)
+        return told
 
 
 def _told(told: RemoteBatch) -> dict[str, object]:
@@ -74,11 +88,15 @@ def _is_over(provider_batch: ProviderBatch, told: RemoteBatch) -> bool:
     named = (not answered or told.output_file_id) and (not failed or told.error_file_id)
     if named and (told.output_file_id or told.error_file_id or told.status.ends_without_files):
         return True
-    since = provider_batch.ended_at
-    if since is None:
+    return _is_over_for_long(provider_batch)
+
+
+def _is_over_for_long(provider_batch: ProviderBatch) -> bool:
+    """Whether it has looked over for as long as `GRACE`; notes when it first did."""
+    if provider_batch.ended_at is None:
         ProviderBatch.objects.filter(pk=provider_batch.pk).update(ended_at=Now())
         return False
-    return timezone.now() - since > GRACE
+    return timezone.now() - provider_batch.ended_at > GRACE
 
 
 def _end(provider_batch: ProviderBatch, **fields: object) -> None:

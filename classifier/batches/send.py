@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 State = ProviderBatch.State
-LOOK_AGAIN_SECONDS = 5.0
+LOOK_AGAIN_SECONDS = 15.0
 FIRST_POLL_SECONDS = 2.0
 
 
-def upload(provider_batch: ProviderBatch) -> None:
-    """Send the file up, unless it is found there."""
+def upload(provider_batch: ProviderBatch, *, wanted: bool = True) -> None:
+    """Send the file up, unless it is found there, or is not wanted any more."""
     file: RemoteFile | None = None
     if provider_batch.asked_at is not None:
         file = orphans.find_file(provider_batch)
-        if file is None and not _looked_enough(provider_batch):
+        if file is None and not _is_free_to_send(provider_batch, wanted=wanted):
             return
     if file is None:
+        if not files.path_of(provider_batch, files.INPUT).exists():
+            # Lost with its machine: written anew, it has the same lines.
+            _note(provider_batch, input_sha256="", next_step_at=Now())
+            return
         _note_asked(provider_batch)
         try:
             file = remote.upload(
@@ -49,12 +53,12 @@ def upload(provider_batch: ProviderBatch) -> None:
     hit(Point.BATCH_UPLOAD_NOTED)
 
 
-def create(provider_batch: ProviderBatch) -> None:
-    """Have the uploaded file's lines answered, unless a batch of it is found."""
+def create(provider_batch: ProviderBatch, *, wanted: bool = True) -> None:
+    """Have the uploaded file's lines answered, unless a batch of it is found, or none is wanted."""
     found: RemoteBatch | None = None
     if provider_batch.asked_at is not None:
         found = orphans.find_batch(provider_batch)
-        if found is None and not _looked_enough(provider_batch):
+        if found is None and not _is_free_to_send(provider_batch, wanted=wanted):
             return
     if found is None:
         _note_asked(provider_batch)
@@ -88,17 +92,23 @@ def _note(provider_batch: ProviderBatch, **fields: object) -> None:
     provider_batch.refresh_from_db()
 
 
-def _looked_enough(provider_batch: ProviderBatch) -> bool:
-    """Whether the lists were searched as often as it takes to believe that nothing was taken."""
+def _is_free_to_send(provider_batch: ProviderBatch, *, wanted: bool) -> bool:
+    """Whether nothing of the last request was taken, as far as can be known, and it is wanted still.
+
+    A server may look into the file for as long as a call may last before it lists what it took.
+    """
     rows = ProviderBatch.objects.filter(pk=provider_batch.pk)
-    if provider_batch.looked + 1 >= orphans.LOOKS:
-        log.info("batch %s: nothing of it is at the provider", provider_batch)
-        return True
-    rows.update(looked=F("looked") + 1, next_step_at=later(LOOK_AGAIN_SECONDS))
-    return False
+    long_ago = rows.filter(asked_at__lt=later(-2 * remote.CREATE_SECONDS)).exists()
+    if not long_ago or provider_batch.looked + 1 < orphans.LOOKS:
+        rows.update(looked=F("looked") + 1, next_step_at=later(LOOK_AGAIN_SECONDS))
+        return False
+    log.info("batch %s: nothing of it is at the provider", provider_batch)
+    if not wanted:
+        _note(provider_batch, next_step_at=Now())
+    return wanted
 
 
 def _forget_refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
     """A request that was refused for certain leaves nothing to look for."""
     if not remote.may_have_happened(error):
-        ProviderBatch.objects.filter(pk=provider_batch.pk).update(asked_at=None, looked=0)
+        _note(provider_batch)

@@ -186,13 +186,18 @@ def _moment(value: str) -> datetime:
 
 
 @contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Refuse to run beside a second one; the lock goes with the connection."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [f"command {name}"])
-        if not cursor.fetchone()[0]:
-            raise CommandError(f"Another {name} is running.", returncode=Exit.LOCKED)
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", [f"command {name}"])
+def alone(name: str) -> Iterator[Callable[[], None]]:
+    """Refuse to run beside a second one.
+
+    The lock goes with a connection of its own: the work's is closed before each call of a model.
+    Gives what raises `OperationalError` once that connection, and the lock with it, is gone.
+    """
+    holder = connection.copy()
+    try:
+        with holder.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [f"command {name}"])
+            if not cursor.fetchone()[0]:
+                raise CommandError(f"Another {name} is running.", returncode=Exit.LOCKED)
+            yield lambda: cursor.execute("SELECT 1")
+    finally:
+        holder.close()

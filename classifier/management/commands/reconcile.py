@@ -1,5 +1,6 @@
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -42,16 +43,16 @@ class Command(Telling):
         with ends_by_signal("What was done stands; the next one goes on from there."):
             while True:
                 if not options["follow"]:
-                    with alone(self.name):
-                        self._rounds(once=not options["until_done"])
+                    with alone(self.name) as check:
+                        self._rounds(check, once=not options["until_done"])
                     return
                 self._follow()
 
     def _follow(self) -> None:
         """Until the database goes away or another one is at work; then after a while again."""
         try:
-            with alone(self.name):
-                self._rounds(forever=True)
+            with alone(self.name) as check:
+                self._rounds(check, forever=True)
         except (OperationalError, InterfaceError) as error:
             connection.close()
             self.stderr.write(f"the database does not answer ({type(error).__name__})")
@@ -60,8 +61,11 @@ class Command(Telling):
                 raise
         self._pause.wait(STAND_BY_SECONDS)
 
-    def _rounds(self, *, once: bool = False, forever: bool = False) -> None:
+    def _rounds(
+        self, check: Callable[[], None], *, once: bool = False, forever: bool = False
+    ) -> None:
         while True:
+            check()
             before = _states()
             did = drive(between=self._let_arrivals_go_first)
             self._tell_changes(before)
