@@ -106,9 +106,9 @@ def each_batch(at_most: int) -> Iterator[RemoteBatch]:
     return _each("batches", {}, _read_batch, at_most)
 
 
-def each_file(at_most: int) -> Iterator[RemoteFile]:
-    """The account's uploads for batches, in the server's order; at most so many."""
-    return _each("files", {"purpose": "batch"}, _read_file, at_most)
+def each_file(at_most: int, *, purpose: str = "batch") -> Iterator[RemoteFile]:
+    """The account's uploads for batches, or their "batch_output", in the server's order."""
+    return _each("files", {"purpose": purpose}, _read_file, at_most)
 
 
 def download(*, file_id: str, to: Path, most_bytes: int) -> int:

@@ -1,5 +1,6 @@
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from classifier.batches.drive import drive
 from classifier.batches.pressure import live_lane_waits
+from classifier.batches.strays import delete_strays
 from classifier.management.operation import Exit, Telling, alone, ends_by_signal
 from classifier.models import Batch, ProviderBatch
 
@@ -16,6 +18,7 @@ STAND_BY_SECONDS = 5.0
 LIVE_FIRST_SECONDS = 1.0
 LOOK_AT_LIVE_EVERY = 20
 NICENESS = 10
+STRAYS_EVERY_SECONDS = 3600.0
 
 
 class Command(Telling):
@@ -39,6 +42,7 @@ class Command(Telling):
         # Arrivals go first: on a busy machine this process waits, not their workers.
         os.nice(NICENESS)
         self._pieces = 0
+        self._strays_due = time.monotonic()
         self._pause = threading.Event()
         with ends_by_signal("What was done stands; the next one goes on from there."):
             while True:
@@ -69,10 +73,18 @@ class Command(Telling):
             before = _states()
             did = drive(between=self._let_arrivals_go_first)
             self._tell_changes(before)
-            if once or not (forever or _anything_left()):
+            over = once or not (forever or _anything_left())
+            if not once and (over or not did):
+                self._delete_strays_when_due()
+            if over:
                 return
             if not did:
                 self._pause.wait(BETWEEN_ROUNDS_SECONDS)
+
+    def _delete_strays_when_due(self) -> None:
+        if time.monotonic() >= self._strays_due:
+            delete_strays(between=self._let_arrivals_go_first)
+            self._strays_due = time.monotonic() + STRAYS_EVERY_SECONDS
 
     def _let_arrivals_go_first(self) -> None:
         """Wait while reports that could be asked have waited too long for it."""
