@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def batch(policy: PolicyVersion) -> Batch:
     """Under a version with an older one's content."""
     load_version(prompt="Judge anew.")
-    batch = make_batch(load_version(prompt=policy.prompt), state="cancelling")
+    batch = make_batch(load_version(prompt=policy.prompt), state="planning")
     add_jobs(batch, 600)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE classifier_job")
