@@ -108,7 +108,7 @@ def decide(page: Page) -> None:
         page.get_by_role("button", name="Submit and next").click()
 
 
-def migrate(
+def migrate(  # noqa: PLR0913 - one scene, and what it needs
     product: Product,
     supervisor: Supervisor,
     page: Page,

@@ -7,16 +7,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 
+from classifier.batches.between import BetweenPieces
 from classifier.batches.drive import drive
-from classifier.batches.pressure import live_lane_waits
 from classifier.batches.strays import delete_strays
 from classifier.management.operation import Exit, Telling, alone, ends_by_signal
 from classifier.models import Batch, ProviderBatch
 
 BETWEEN_ROUNDS_SECONDS = 1.0
 STAND_BY_SECONDS = 5.0
-LIVE_FIRST_SECONDS = 1.0
-LOOK_AT_LIVE_EVERY = 20
 NICENESS = 10
 STRAYS_EVERY_SECONDS = 3600.0
 
@@ -41,9 +39,9 @@ class Command(Telling):
         self.as_json = options["json"]
         # Arrivals go first: on a busy machine this process waits, not their workers.
         os.nice(NICENESS)
-        self._pieces = 0
         self._strays_due = time.monotonic()
         self._pause = threading.Event()
+        self._between = BetweenPieces(wait=self._pause.wait)
         with ends_by_signal("What was done stands; the next one goes on from there."):
             while True:
                 if not options["follow"]:
@@ -70,8 +68,9 @@ class Command(Telling):
     ) -> None:
         while True:
             check()
+            self._between.beat()
             before = _states()
-            did = drive(between=self._let_arrivals_go_first)
+            did = drive(between=self._between)
             self._tell_changes(before)
             over = once or not (forever or _anything_left())
             if not once and (over or not did):
@@ -83,16 +82,8 @@ class Command(Telling):
 
     def _delete_strays_when_due(self) -> None:
         if time.monotonic() >= self._strays_due:
-            delete_strays(between=self._let_arrivals_go_first)
+            delete_strays(between=self._between)
             self._strays_due = time.monotonic() + STRAYS_EVERY_SECONDS
-
-    def _let_arrivals_go_first(self) -> None:
-        """Wait while reports that could be asked have waited too long for it."""
-        self._pieces += 1
-        if self._pieces % LOOK_AT_LIVE_EVERY:
-            return
-        while live_lane_waits():
-            self._pause.wait(LIVE_FIRST_SECONDS)
 
     def _tell_changes(self, before: dict[int, str]) -> None:
         for batch, state in _states().items():
