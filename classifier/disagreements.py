@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from django.db import connection
 from django.db.models.functions import Now
 
 from classifier.models import Disagreement
@@ -17,6 +18,30 @@ def settle_open(report_ids: Collection[int]) -> None:
     Disagreement.objects.filter(report__any=report_ids, state=Disagreement.State.OPEN).update(
         state=Disagreement.State.SETTLED, ended_at=Now()
     )
+
+
+def taken_from_people(report_ids: Collection[int]) -> set[int]:
+    """Those of locked reports, judged safe, that stood before people until a batch passed them.
+
+    No decision names one of them, for such a report is never passed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKEN, [sorted(report_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+# A verdict that was not safe brought its report to people, unless it came too late to be current, or
+# was listed as a disagreement and not reopened. Rows are inserted under the report's lock, so their
+# ids tell which came first.
+_TAKEN = """
+SELECT DISTINCT report_id FROM classifier_classification AS older
+WHERE report_id = ANY(%s) AND superseded AND NOT safe
+    AND NOT EXISTS (SELECT FROM classifier_classification
+        WHERE report_id = older.report_id AND policy_version_id > older.policy_version_id
+            AND id < older.id)
+    AND NOT EXISTS (SELECT FROM classifier_disagreement
+        WHERE classification_id = older.id AND state <> 'reopened')
+"""
 
 
 def note_refusal(*, report: Report, rule: str) -> None:

@@ -19,6 +19,8 @@ FIRST_WAIT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 300.0
 # A nudge that brought nothing for this long counts as lost.
 NUDGE_LOST_SECONDS = 60.0
+# Of a batch's job: what met so many faults of its own in a row ends, so that the batch can.
+MOST_FAULTS_IN_A_BATCH = 10
 # A claim that took longer than this has waited for a lock.
 WAITED_SECONDS = 0.2
 
@@ -217,7 +219,8 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = Non
     """Give the job back with a named reason and a time; False when the claim was no longer ours.
 
     `rest`: seconds that the model is left alone by everybody. A floor under the report's own wait,
-    and all of it where the fault has nothing to do with the report. The report stays pending.
+    and all of it where the fault has nothing to do with the report. A pending report stays so; a
+    batch's job is parked after `MOST_FAULTS_IN_A_BATCH` in a row that brought no rest.
     """
     spends = reason in SPENDS_ATTEMPT
     with transaction.atomic():
@@ -237,6 +240,9 @@ def put_off(*, claimed: Claimed, reason: WaitingReason, rest: float | None = Non
                     "longest": LONGEST_WAIT_SECONDS,
                     "floor": min(rest or 0.0, LONGEST_REST_SECONDS),
                     "own": rest is None or reason not in RESTS_AT_ONCE,
+                    # What everybody rests for may have nothing to do with this one.
+                    "counts": not spends and rest is None,
+                    "most_faults": MOST_FAULTS_IN_A_BATCH,
                     # Spread over time what failed at the same moment.
                     "jitter": random.uniform(1.0, 1.2),  # noqa: S311 - not a secret
                 },
@@ -253,7 +259,8 @@ WHERE id = %s AND claims = %s AND NOT done AND NOT parked
 RETURNING id, claims, reason, batch_id
 """
 
-_PARKS = "%(park)s OR (%(spends)s AND attempts >= %(most)s)"
+_PARKS = """%(park)s OR (%(spends)s AND attempts >= %(most)s)
+        OR (batch_id IS NOT NULL AND %(counts)s AND faults + 1 >= %(most_faults)s)"""
 
 # What was parked in a batch has ended, whatever its last holder says.
 _PUT_OFF = f"""
@@ -262,7 +269,8 @@ UPDATE classifier_job SET
     nudged_at = NULL,
     reason = %(reason)s,
     attempts = attempts - (NOT %(spends)s)::int,
-    faults = CASE WHEN %(spends)s THEN 0 ELSE faults + 1 END,
+    faults = CASE WHEN %(spends)s THEN 0
+        WHEN batch_id IS NOT NULL AND NOT %(counts)s THEN faults ELSE faults + 1 END,
     parked = {_PARKS},
     ended_at = CASE WHEN {_PARKS} THEN clock_timestamp() END,
     not_before = clock_timestamp() + make_interval(secs => greatest(%(floor)s,

@@ -14,9 +14,9 @@ from django.db.models.functions import Now
 from classifier.answer_rows import answer_row
 from classifier.asking import Asked
 from classifier.batches.tally import tally
-from classifier.disagreements import settle_open
+from classifier.disagreements import settle_open, taken_from_people
 from classifier.jobs import Claimed
-from classifier.models import Classification, Disagreement, Job
+from classifier.models import Classification, Disagreement, Job, PolicyVersion
 from classifier.rules import Judgement
 from reports import lifecycle
 from reports.failpoints import Point, hit
@@ -165,12 +165,26 @@ def settle(
 ) -> None:
     """Move locked reports by their new current verdicts; list those that a batch may not move."""
     settle_open([row.report_id for row in current])
+    verdicts = {
+        row.report_id: lifecycle.NewVerdict(row.safe, Severity(row.severity)) for row in current
+    }
+    if batch_id is None:
+        lifecycle.apply_verdicts(reports=reports, verdicts=verdicts)
+        return
+    found = [
+        row.report_id
+        for row in current
+        if not row.safe and reports[row.report_id].status == Report.Status.JUDGED_SAFE
+    ]
     disagree = lifecycle.apply_verdicts(
         reports=reports,
-        verdicts={
-            row.report_id: lifecycle.NewVerdict(row.safe, Severity(row.severity)) for row in current
-        },
-        historical=batch_id is not None,
+        verdicts=verdicts,
+        historical=True,
+        # A retired version may have been a bad one; its late answers take nothing from people.
+        may_pass=PolicyVersion.objects.filter(
+            number__in={row.policy_version_id for row in current}, state=PolicyVersion.State.ACTIVE
+        ).exists(),
+        taken=taken_from_people(found) if found else (),
     )
     Disagreement.objects.bulk_create(
         Disagreement(

@@ -77,19 +77,28 @@ _READ = ("item", "status", "floor", "floor_rules", "rank", "upheld_at")
 
 
 def apply_verdicts(
-    *, reports: Mapping[int, Report], verdicts: Mapping[int, NewVerdict], historical: bool = False
+    *,
+    reports: Mapping[int, Report],
+    verdicts: Mapping[int, NewVerdict],
+    historical: bool = False,
+    may_pass: bool = True,
+    taken: Collection[int] = (),
 ) -> set[int]:
     """Move locked reports after their current classifications were written. Never below a floor.
 
     `historical`: the verdicts are a batch's. They do not move what a person decided, nor what an
     older version had judged safe; ids of those where they find a violation are returned, to be
-    listed. A report in review that passes as safe leaves it where no person has a hand in it.
+    listed. A report in review that passes as safe leaves it where no person has a hand in it, and
+    only if the verdicts `may_pass` any. Of those `taken` from people so, a violation gives back.
     """
     disagree: set[int] = set()
     passing = {
         report_id
         for report_id, verdict in verdicts.items()
-        if historical and verdict.safe and reports[report_id].status == Status.NEEDS_REVIEW
+        if historical
+        and may_pass
+        and verdict.safe
+        and reports[report_id].status == Status.NEEDS_REVIEW
     }
     passing -= _in_peoples_hands(passing) if passing else set()
     moved: list[Report] = []
@@ -99,7 +108,7 @@ def apply_verdicts(
         report.rank = max(report.floor, verdict.severity)
         if report_id in passing:
             report.status = Status.JUDGED_SAFE
-        elif historical and _is_disagreement(report, verdict):
+        elif historical and report_id not in taken and _is_disagreement(report, verdict):
             disagree.add(report_id)
         else:
             report.status = AFTER_VERDICT[report.status, verdict.safe]

@@ -18,8 +18,9 @@ def carry_over(
 ) -> int:
     """Record the verdicts that stand for the batch's jobs, without a call; how many.
 
-    A piece a transaction; `between` is called after each. The recording step is everybody's, so what
-    becomes current, and what people see of it, is no different from an answer.
+    A piece a transaction; `between` is called after each. It ends where no more are to be had, or
+    where the batch is not being planned any more. The recording step is everybody's, so what becomes
+    current, and what people see of it, is no different from an answer.
     """
     carried, after = 0, BEFORE_ALL
     while found := _carry_piece(batch_id, after, piece):
@@ -33,6 +34,8 @@ def _carry_piece(batch_id: int, after: Place, piece: int) -> tuple[int, Place] |
     """How many were carried over and how far this went; None where no more are to be had."""
     with transaction.atomic():
         batch = Batch.objects.select_related("policy_version").get(pk=batch_id)
+        if batch.state != Batch.State.PLANNING:
+            return None
         versions = same_content(batch.policy_version)
         if not versions:
             return None

@@ -13,7 +13,7 @@ from classifier.batches.cost import may_cost, price_of
 from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.sizes import FILE_TOO_LARGE
 from classifier.batches.words import RemoteStatus
-from classifier.batches.write_jobs import BEFORE_ALL, Place
+from classifier.batches.write_jobs import BEFORE_ALL, Place, plan_again
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
 from classifier.provider import Fault, ProviderError
 from reports.audit import write_audit
@@ -25,15 +25,24 @@ PIECE = 5_000
 
 
 def end(batch: Batch) -> bool:
-    """Done, once every job has a verdict or a named reason; before, what may be reopened is."""
+    """Done, once every job has a verdict or a named reason; before, what may be reopened is.
+
+    First it plans what came to be selected meanwhile, if anything did.
+    """
     if not _all_ended(batch):
         return False
+    if plan_again(batch_id=batch.pk):
+        return True
+    _reopen(batch)
+    _close(batch, to=Batch.State.DONE, action="batch_done")
+    return True
+
+
+def _reopen(batch: Batch) -> None:
     if batch.reopen_at_most is None:
         reopen_default(batch_id=batch.pk, actor_name=ACTOR)
     else:
         reopen_disagreements(batch_id=batch.pk, at_most=batch.reopen_at_most, actor_name=ACTOR)
-    _close(batch, to=Batch.State.DONE, action="batch_done")
-    return True
 
 
 def _all_ended(batch: Batch) -> bool:
@@ -65,13 +74,17 @@ def stop_at_cost(batch: Batch) -> bool:
 
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
-    """Park what is not out any more, piece by piece; cancelled, once nothing is out."""
+    """Park what is not out any more, piece by piece; cancelled, once nothing is out.
+
+    What its answers found by then is reopened as at any other end: a threat stays one.
+    """
     after = BEFORE_ALL
     while up_to := _park_some(batch, after):
         after = up_to
         between()
     if not _all_ended(batch):
         return False
+    _reopen(batch)
     _close(batch, to=Batch.State.CANCELLED, action="batch_cancel_ended")
     return True
 

@@ -127,6 +127,8 @@ def _write_slice(found: ReadSlice, *, batch_id: int) -> int:
     with transaction.atomic():
         recorded = record_rows(found.rows, batch_id=batch_id) if found.rows else []
         _note(found, recorded)
+    # By itself: recording ends with the batch's row, and that comes after every job's.
+    with transaction.atomic():
         lose([each for each in found.lost if each[2] not in RAISES_FLOOR])
         add_tokens(
             batch_id=batch_id, prompt=found.prompt_tokens, completion=found.completion_tokens

@@ -3,7 +3,9 @@
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
+from classifier.batches.control import BatchStateError
 from classifier.models import Batch, Disagreement
 from classifier.models.disagreement import DisagreementQuerySet
 from reports import lifecycle
@@ -33,6 +35,33 @@ def reopen_default(*, batch_id: int, actor_name: str) -> int:
         batch=batch_id, unseen=True, severity=Severity.CRITICAL
     )
     return _reopen(among, batch_id, DEFAULT_AT_MOST, actor_name)
+
+
+def reopen_more(*, batch_id: int, at_most: int, actor_name: str) -> int:
+    """Of a batch that ended, up to so many beyond those reopened already; returns how many.
+
+    Its bound grows with them. Raises `BatchStateError` before it ended, for until then the bound
+    that it was started with is to come; `Batch.DoesNotExist`.
+    """
+    with transaction.atomic():
+        batch = Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
+        if batch.ended_at is None:
+            raise BatchStateError(
+                _("Batch %(number)s has not ended, but is: %(state)s.")
+                % {"number": batch.pk, "state": batch.get_state_display()}
+            )
+        if not batch.disagreements.filter(state=Disagreement.State.OPEN).exists():
+            return 0
+        bound, before = batch.reopened + at_most, batch.reopen_at_most
+        batch.reopen_at_most = max(before or 0, bound)
+        batch.save(update_fields=["reopen_at_most"])
+        write_audit(
+            action="batch_reopens_more",
+            of=batch,
+            actor_name=actor_name,
+            detail={"before": before, "after": batch.reopen_at_most},
+        )
+    return reopen_disagreements(batch_id=batch_id, at_most=bound, actor_name=actor_name)
 
 
 def _reopen(among: DisagreementQuerySet, batch_id: int, at_most: int, actor_name: str) -> int:

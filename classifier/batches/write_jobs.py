@@ -43,6 +43,33 @@ def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bo
     return up_to >= batch.last_report
 
 
+_PLANNED_AGAIN = (Batch.Purpose.POLICY_MIGRATION, Batch.Purpose.NIGHTLY)
+
+
+def plan_again(*, batch_id: int) -> bool:
+    """Begin planning anew where reports of the selection have no job; whether there are any.
+
+    A worker that asked before the version became active may answer after its report's range was
+    planned. Each pass gives all of them jobs, and who asks now asks under this version: they run out.
+    Of a batch that was to be so many reports, or is not running any more, nothing is planned.
+    """
+    batch = Batch.objects.select_related("policy_version").get(pk=batch_id)
+    selection = Selection.from_json(batch.selection)
+    if batch.purpose not in _PLANNED_AGAIN or selection.limit is not None:
+        return False
+    tables, parameters = history(
+        purpose=Batch.Purpose(batch.purpose), policy=batch.policy_version, selection=selection
+    )
+    with connection.cursor() as cursor:
+        # Before the row is locked: a million reports take seconds.
+        cursor.execute(f"SELECT min(report.id), max(report.id) {tables}", parameters)
+        first, last = cursor.fetchone()
+    if first is None:
+        return False
+    rows = Batch.objects.filter(pk=batch_id, state=Batch.State.RUNNING)
+    return bool(rows.update(state=Batch.State.PLANNING, planned_up_to=first - 1, last_report=last))
+
+
 def _write(batch: Batch, selection: Selection, through: Job.Through, up_to: int) -> int:
     """How many jobs were written."""
     tables, parameters = history(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from classifier.jobs import hold_back, park_dead, put_off
+from classifier.jobs import MOST_FAULTS_IN_A_BATCH, hold_back, park_dead, put_off
 from classifier.models import (
     Batch,
     Classification,
@@ -100,6 +100,48 @@ def test_the_providers_fault_costs_no_attempt_and_the_job_is_asked_again(
 
 
 # --- Ending without a verdict
+
+
+def test_a_report_that_a_server_always_fails_on_ends_and_the_batch_can_end(
+    client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    poison = send_text(client_of_sender, "A zebra.")
+    record(claim(poison, policy))
+    batch = batch_of(next_version(), [poison])
+    standin.script({"kind": "error", "status": 500}, match="zebra", times=None)
+    asked = 0
+    while ends_of(batch) == [("open", False)]:
+        asked += 1
+        assert asked < 3 * MOST_FAULTS_IN_A_BATCH
+        ask(poison)
+        end_wait(poison)
+        end_rest()
+
+    assert ends_of(batch) == [("parked", True)]
+    assert wanted_of(poison).reason == Reason.PROVIDER_UNAVAILABLE
+    assert len(standin.calls()) >= MOST_FAULTS_IN_A_BATCH
+
+
+def test_what_everybody_rests_for_ends_no_job(
+    judged: Report, batch: Batch, newer: PolicyVersion
+) -> None:
+    for _fault in range(MOST_FAULTS_IN_A_BATCH + 1):
+        late = claim_wanted(judged, newer)
+        put_off(claimed=late, reason=Reason.PROVIDER_UNAVAILABLE, rest=5)
+        end_wait(judged)
+
+    assert ends_of(batch) == [("open", False)]
+
+
+def test_a_pending_report_waits_for_ever_whatever_the_server_says(
+    client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = send_text(client_of_sender)
+    for _fault in range(MOST_FAULTS_IN_A_BATCH + 1):
+        put_off(claimed=claim(report, policy), reason=Reason.PROVIDER_UNAVAILABLE)
+        end_wait(report)
+
+    assert not Job.objects.get(report=report).parked
 
 
 def test_an_answer_that_is_refused_three_times_ends_the_job_and_its_tokens_are_counted(

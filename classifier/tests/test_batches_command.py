@@ -26,7 +26,7 @@ from classifier.tests.batches import (
 )
 from classifier.tests.processes import START_SECONDS, command
 from classifier.tests.situations import wait_until
-from reports.models import AuditEntry
+from reports.models import AuditEntry, Report
 
 if TYPE_CHECKING:
     import subprocess
@@ -285,7 +285,40 @@ def test_without_a_new_limit_it_goes_on_without_one(policy: PolicyVersion) -> No
     assert batches("resume", str(batch)) == f"Batch {batch} goes on, without a cost limit.\n"
 
 
+# --- reopen
+
+
+def test_more_of_an_ended_one_come_back_to_people(policy: PolicyVersion) -> None:
+    batch = make_batch(policy)
+    for job in add_jobs(batch, 3):
+        add_disagreement(batch, job)
+    move(batch, Batch.State.DONE)
+
+    said = batches("reopen", str(batch), "--at-most", "1")
+    (facts,) = batches_json("reopen", str(batch), "--at-most", "5")
+
+    assert said == f"Batch {batch}: reopened 1, in all 1; still open: 2.\n"
+    assert facts == {
+        "event": "reopened",
+        "batch": batch.pk,
+        "reopened": 2,
+        "in_all": 3,
+        "open": 0,
+    }
+    assert Report.objects.filter(status="needs_review").count() == 3
+    actions = AuditEntry.objects.filter(action="batch_reopens_more")
+    assert set(actions.values_list("actor_name", flat=True)) == {"command batches"}
+
+
 # --- Refusals
+
+
+def test_one_that_has_not_ended_exits_with_3(policy: PolicyVersion) -> None:
+    batch = make_batch(policy)
+
+    code, sentence = refusal("reopen", str(batch), "--at-most", "1")
+
+    assert (code, sentence) == (3, f"Batch {batch} has not ended, but is: running.")
 
 
 def test_what_its_state_forbids_exits_with_3(policy: PolicyVersion) -> None:
@@ -307,6 +340,7 @@ def test_a_batch_that_there_is_not_exits_with_2(action: str) -> None:
         ([], "required: action"),
         (["end"], "invalid choice: 'end'"),
         (["watch", "seven"], "argument id: 'seven' is not a number"),
+        (["reopen", "7"], "required: --at-most"),
         (["watch", "7", "--every", "0"], "argument --every: invalid"),
         (["resume", "7", "--max-cost", "much"], "--max-cost: 'much' is not an amount"),
     ],

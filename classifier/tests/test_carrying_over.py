@@ -3,6 +3,7 @@
 import pytest
 
 from classifier.batches.carry import carry_over
+from classifier.batches.control import cancel_batch
 from classifier.models import Batch, BatchFlow, Classification, Disagreement, Job, PolicyVersion
 from classifier.tests.batches import make_batch
 from classifier.tests.history import ask_again, disagreement_about, judged_safe, next_version
@@ -18,7 +19,7 @@ def roll_back(policy: PolicyVersion, *reports: Report) -> Batch:
     """A batch under a new version with this one's content, its jobs planned."""
     version = load_version(prompt=policy.prompt)
     assert version.content_hash == policy.content_hash
-    batch = make_batch(version)
+    batch = make_batch(version, state=Batch.State.PLANNING)
     for report in reports:
         Job.objects.create(report=report, policy_version=version, lane="batch", batch=batch)
     return batch
@@ -88,3 +89,16 @@ def test_more_than_a_piece_are_carried_over_piece_by_piece(
     assert carry_over(batch_id=batch.pk, piece=2) == 3
     assert carry_over(batch_id=batch.pk, piece=2) == 0
     assert Batch.objects.get(pk=batch.pk).carried == 3
+
+
+def test_nothing_more_is_carried_over_once_somebody_has_cancelled(
+    client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    reports = [judged_safe(client_of_sender, policy) for _each in range(3)]
+    next_version()
+    batch = roll_back(policy, *reports)
+    assert carry_over(batch_id=batch.pk, piece=1) == 1
+
+    cancel_batch(batch_id=batch.pk, actor_name="dana")
+
+    assert carry_over(batch_id=batch.pk, piece=1) == 0

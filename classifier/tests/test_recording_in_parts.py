@@ -3,9 +3,10 @@
 import json
 import os
 import signal
+import threading
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,8 +25,12 @@ from classifier.models import (
     ProviderModel,
 )
 from classifier.tests.history import next_version, send_judged, start, write_all_jobs
+from classifier.tests.situations import at_once, other_connection, wait_until
 from dev.standin.client import Standin
 from reports.tests.sending import Client
+
+if TYPE_CHECKING:
+    import psycopg
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,6 +71,7 @@ def _answer(line: BatchLine, category: str) -> str:
     body = {
         "model": "stand-in-not-a-model",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 700, "completion_tokens": 40},
     }
     told = {"custom_id": str(line.custom_id), "response": {"status_code": 200, "body": body}}
     return json.dumps(told) + "\n"
@@ -78,8 +84,7 @@ def record(provider_batch: ProviderBatch, path: Path, **further: Any) -> Counted
         path=path,
         policy=policy,
         model=ProviderModel.objects.of_policy(policy),
-        split=Split(parts=3, lines=2),
-        **further,
+        **{"split": Split(parts=3, lines=2), **further},
     )
 
 
@@ -123,6 +128,40 @@ def test_one_that_is_killed_is_told_and_the_next_run_does_the_rest(sent: Provide
     record(sent, path)
 
     assert outcomes() == {"recorded": REPORTS}
+
+
+def test_who_waits_for_the_job_of_a_lost_line_does_not_hold_the_batch(sent: ProviderBatch) -> None:
+    path = answers(sent)
+    lost, *answered = path.read_text("utf-8").splitlines()
+    nothing = {"custom_id": json.loads(lost)["custom_id"], "response": {"status_code": 500}}
+    path.write_text("\n".join([json.dumps(nothing), *answered]) + "\n", "utf-8")
+    job = BatchLine.objects.get(pk=nothing["custom_id"]).job_id
+
+    def look() -> None:
+        with other_connection() as other:
+            other.execute("SELECT FROM classifier_job WHERE id = %s FOR UPDATE", [job])
+            holding.set()
+            wait_until(lambda: _waiting(other))
+            # Refused at once if it were held.
+            other.execute("SELECT FROM classifier_batch FOR UPDATE NOWAIT")
+
+    def record_alone() -> None:
+        holding.wait(10)
+        record(sent, path, split=Split())
+
+    holding = threading.Event()
+    at_once([look, record_alone])
+
+    assert outcomes() == {"recorded": REPORTS - 1, "failed": 1}
+
+
+def _waiting(other: "psycopg.Connection[Any]") -> bool:
+    """Whether somebody waits for a lock of this connection's."""
+    found = other.execute(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity"
+        " WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+    ).fetchone()
+    return bool(found and found[0])
 
 
 def test_an_interruption_leaves_no_process_behind() -> None:

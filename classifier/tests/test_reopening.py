@@ -5,7 +5,9 @@ from functools import partial
 import pytest
 from django.apps import apps
 
-from classifier.batches.reopen import CHUNK, reopen_default, reopen_disagreements
+from classifier.batches.control import BatchStateError, cancel_batch
+from classifier.batches.drive import drive
+from classifier.batches.reopen import CHUNK, reopen_default, reopen_disagreements, reopen_more
 from classifier.disagreements import settle_open
 from classifier.models import Batch, Disagreement, PolicyVersion
 from classifier.tests.batches import make_batch
@@ -156,6 +158,73 @@ def test_what_a_person_or_a_newer_verdict_settled_is_not_reopened(
 
     assert reopen(batch, 9) == 0
     assert in_review() == set()
+
+
+def ended(batch: Batch) -> Batch:
+    Batch.objects.filter(pk=batch.pk).update(state=Batch.State.DONE, ended_at=batch.created_at)
+    return batch
+
+
+def more(batch: Batch, at_most: int) -> int:
+    return reopen_more(batch_id=batch.pk, at_most=at_most, actor_name="dana")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("bound", [None, 1])
+def test_of_a_batch_that_ended_more_come_back_and_its_bound_grows_with_them(
+    client_of_sender: Client, policy: PolicyVersion, bound: int | None
+) -> None:
+    reports = [judged_safe(client_of_sender, policy) for _each in range(4)]
+    batch = ended(make_batch(next_version(), reopen_at_most=bound))
+    for report, category in zip(reports, (SPAM, HATE, HATE, THREAT), strict=True):
+        ask_again(report, batch, category=category)
+    reopen(batch, 1)
+    assert in_review() == {reports[3].pk}
+
+    assert more(batch, 2) == 2
+
+    assert in_review() == {each.pk for each in reports[1:]}
+    batch.refresh_from_db()
+    assert (batch.reopened, batch.reopen_at_most) == (3, 3)
+    entry = AuditEntry.objects.get(action="batch_reopens_more")
+    assert (entry.actor_name, entry.object_id) == ("dana", str(batch.pk))
+    assert entry.detail == {"before": bound, "after": 3}
+    assert [more(batch, 5) for _call in range(2)] == [1, 0]
+    assert AuditEntry.objects.filter(action="batch_reopens_more").count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", ["planning", "running", "stopped", "cancelling"])
+def test_before_it_ended_no_more_come_back_than_it_was_started_with(
+    client_of_sender: Client, policy: PolicyVersion, state: str
+) -> None:
+    report = judged_safe(client_of_sender, policy)
+    batch = make_batch(next_version(), state=state)
+    ask_again(report, batch, category=HATE)
+
+    with pytest.raises(BatchStateError, match="has not ended"):
+        more(batch, 1)
+
+    assert in_review() == set()
+    assert Batch.objects.get().reopen_at_most is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("bound", "reopened"), [(None, 1), (2, 2)])
+def test_a_cancelled_batch_brings_back_what_it_found(
+    client_of_sender: Client, policy: PolicyVersion, bound: int | None, reopened: int
+) -> None:
+    reports = [judged_safe(client_of_sender, policy) for _each in range(3)]
+    batch = make_batch(next_version(), reopen_at_most=bound)
+    for report, category in zip(reports, (SPAM, HATE, THREAT), strict=True):
+        ask_again(report, batch, category=category)
+    cancel_batch(batch_id=batch.pk, actor_name="dana")
+
+    drive(between=lambda: None)
+
+    batch.refresh_from_db()
+    assert batch.state == Batch.State.CANCELLED
+    assert in_review() == {each.pk for each in reports[-reopened:]}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -59,6 +59,8 @@ class Expected:
     disputed: int | None = None
     """The version that found a violation where none had been found, and nobody has looked since."""
     unseen: bool = False
+    queued: bool = False
+    """Whether it has ever stood before people."""
     """Whether only a machine had found none."""
     refused_for: set[str] = field(default_factory=set)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
@@ -89,7 +91,13 @@ class Expected:
         return job.claims + 1
 
     def record(
-        self, version: int, verdict: Verdict, *, history: bool = False, in_hand: bool = False
+        self,
+        version: int,
+        verdict: Verdict,
+        *,
+        history: bool = False,
+        in_hand: bool = False,
+        retired: bool = False,
     ) -> str:
         """The first answer of a version stands; the highest version counts; nobody takes it back."""
         job = self.jobs[version]
@@ -111,16 +119,22 @@ class Expected:
             return "superseded"
         self.disputed = None
         if history:
-            self._move_history(version, verdict, in_hand=in_hand)
+            self._move_history(version, verdict, keeps=in_hand or retired)
         elif self.status in {"pending", "judged_safe"}:
             self.status = "judged_safe" if verdict.safe else "needs_review"
+        self.queued |= self.status == "needs_review"
         return "current"
 
-    def _move_history(self, version: int, verdict: Verdict, *, in_hand: bool) -> None:
-        """A batch takes out of review what no person has to do with; other statuses it lets stand."""
+    def _move_history(self, version: int, verdict: Verdict, *, keeps: bool) -> None:
+        """A batch takes out of review what no person has to do with; other statuses it lets stand.
+
+        What was taken so, by this or another version, it gives back. A retired version takes nothing.
+        """
         found = not verdict.safe
-        if self.status == "needs_review" and not (found or self.decided or in_hand):
+        if self.status == "needs_review" and not (found or self.decided or keeps):
             self.status = "judged_safe"
+        elif self.status == "judged_safe" and found and self.queued:
+            self.status = "needs_review"
         elif self.status == "judged_safe" and found:
             self.disputed, self.unseen = version, True
         elif self.status == "resolved" and found and verdict.severity and not self.upheld:
@@ -133,7 +147,7 @@ class Expected:
         return -verdict.severity, not self.unseen, int(verdict.words.strip("Answer ."))
 
     def come_back(self) -> None:
-        self.status, self.disputed = "needs_review", None
+        self.status, self.disputed, self.queued = "needs_review", None, True
 
     def put_off(self, version: int, number: int, reason: str) -> bool:
         job = self.jobs[version]

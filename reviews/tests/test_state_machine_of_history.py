@@ -3,6 +3,7 @@
 `STATE_MACHINE_EXAMPLES=2000` walks longer here as well.
 """
 
+from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from reviews.tests.deciding import Deciders
 from reviews.tests.expected import Expected, JobRow, place
 from reviews.tests.machine import Intake, rows
 from reviews.tests.test_state_machine import EXAMPLES
-from reviews.tests.workers import ANSWERS, SAFE, Answer, Held
+from reviews.tests.workers import ANSWERS, MOST_VERSIONS, SAFE, Answer, Held
 
 if TYPE_CHECKING:
     from classifier.models import Batch, PolicyVersion
@@ -56,6 +57,25 @@ class History(Deciders):
             if known.status != "pending" and unasked:
                 self.ask_again(known, unasked[0 if late else -1], dice.choice(answers))
 
+    @precondition(lambda self: len(self.versions) <= MOST_VERSIONS and any(self.unfloored()))
+    @rule(found=st.sampled_from(sorted(set(ANSWERS) - {SAFE})))
+    def a_bad_version_comes_and_goes(self, found: Answer) -> None:
+        """What stands before people it calls safe, and the next version finds it again."""
+        for known in self.reports.values():
+            for holder in self.claim(known.id, 0):
+                self.a_worker_ends(holder, found)
+        for answer in (SAFE, found):
+            self.another_version_becomes_active()
+            for known in self.reports.values():
+                if known.status != "pending":
+                    self.ask_again(known, self.versions[-1], answer)
+
+    def unfloored(self) -> Iterator[Expected]:
+        """Those that wait, and whose verdict alone will say where they go."""
+        for known in self.reports.values():
+            if known.status == "pending" and not (known.floor or known.decided):
+                yield known
+
     def ask_again(self, known: Expected, policy: "PolicyVersion", answer: Answer) -> None:
         if policy.number not in self.batches:
             self.batches[policy.number] = make_batch(policy)
@@ -63,13 +83,19 @@ class History(Deciders):
         claimed = take_for(self.batches[policy.number], Report(pk=known.id))
         before, disputed = known.status, known.disputed
         became = self.answer(
-            Held(claimed, known.floor), answer, history=True, in_hand=known.item in self.in_hand
+            Held(claimed, known.floor),
+            answer,
+            history=True,
+            in_hand=known.item in self.in_hand,
+            retired=policy is not self.versions[-1],
         )
         if before == "needs_review" and became == "current" and ANSWERS[answer][1]:
             passed = known.status == "judged_safe"
             self.reached["passed as safe" if passed else "kept in review"] += 1
         if known.disputed not in {None, disputed}:
             self.reached[f"disagreed about {before}"] += 1
+        if (before, known.status) == ("judged_safe", "needs_review"):
+            self.reached["given back"] += 1
 
     @rule(report=Intake.sent, too_long=st.booleans())
     def a_reviewer_opens_its_item(self, report: int, *, too_long: bool) -> None:
@@ -130,6 +156,6 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
         ),
     )
     assert set(History.reached) >= {
-        *("passed as safe", "kept in review", "came back", "superseded"),
+        *("passed as safe", "kept in review", "given back", "came back", "superseded"),
         *("disagreed about judged_safe", "disagreed about resolved"),
     }

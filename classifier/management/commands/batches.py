@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from classifier.batches.control import BatchStateError, cancel_batch, resume_batch
 from classifier.batches.progress import Progress, read_progress
+from classifier.batches.reopen import reopen_more
 from classifier.management.bar import Bar
 from classifier.management.batch_operation import cost
 from classifier.management.batch_words import (
@@ -19,7 +20,7 @@ from classifier.management.batch_words import (
     row_in_words,
 )
 from classifier.management.operation import Exit, Telling, count, ends_by_signal
-from classifier.models import Batch
+from classifier.models import Batch, Disagreement
 
 State = Batch.State
 ACTOR = "command batches"
@@ -29,7 +30,7 @@ LISTED = 20
 class Command(Telling):
     help = (
         "List the batches of history, look at one, watch it to its end, cancel it, or let it go on "
-        "after its cost limit stopped it. `reconcile` does their work."
+        "after it was stopped, or bring more of what it found to people. `reconcile` does their work."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -58,9 +59,20 @@ class Command(Telling):
             metavar="COST",
             help="The new limit of the whole batch. Without it there is no limit any more.",
         )
-        for action in (show, watch, cancel, resume):
+        reopen = actions.add_parser(
+            "reopen",
+            help="Put more disagreements of one that ended before people, the most severe first.",
+        )
+        reopen.add_argument(
+            "--at-most",
+            type=count,
+            metavar="N",
+            required=True,
+            help="So many beyond those that were reopened already.",
+        )
+        for action in (show, watch, cancel, resume, reopen):
             action.add_argument("id", type=count)
-        for action in (some, show, watch, cancel, resume):
+        for action in (some, show, watch, cancel, resume, reopen):
             action.add_argument("--json", action="store_true", help="One JSON object a line.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
@@ -71,6 +83,7 @@ class Command(Telling):
             "watch": self._watch,
             "cancel": self._cancel,
             "resume": self._resume,
+            "reopen": self._reopen,
         }[options["action"]]
         try:
             act(options)
@@ -121,6 +134,17 @@ class Command(Telling):
         said = "goes on" if changed else "goes on already"
         bound = f"at most {limit:,} in all" if limit else "without a cost limit"
         self._tell_change("resumed", options["id"], changed=changed, said=f"{said}, {bound}")
+
+    def _reopen(self, options: Mapping[str, Any]) -> None:
+        with ends_by_signal("What was reopened stands."):
+            reopened = reopen_more(
+                batch_id=options["id"], at_most=options["at_most"], actor_name=ACTOR
+            )
+        batch = Batch.objects.get(pk=options["id"])
+        left = batch.disagreements.filter(state=Disagreement.State.OPEN).count()
+        facts = {"batch": batch.pk, "reopened": reopened, "in_all": batch.reopened, "open": left}
+        said = f"reopened {reopened:,}, in all {batch.reopened:,}; still open: {left:,}"
+        self.tell("reopened", facts, [f"Batch {batch}: {said}."])
 
     def _tell_change(self, event: str, batch_id: int, *, changed: bool, said: str) -> None:
         self.tell(event, {"batch": batch_id, "changed": changed}, [f"Batch {batch_id} {said}."])
