@@ -4,14 +4,14 @@ import json
 import signal
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import IntEnum
 from types import FrameType
 from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from classifier.management.bar import Bar
@@ -198,6 +198,11 @@ def alone(name: str) -> Iterator[Callable[[], None]]:
             cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [f"command {name}"])
             if not cursor.fetchone()[0]:
                 raise CommandError(f"Another {name} is running.", returncode=Exit.LOCKED)
-            yield lambda: cursor.execute("SELECT 1")
+            try:
+                yield lambda: cursor.execute("SELECT 1")
+            finally:
+                # The server hears of a closed connection a moment later; the next one need not wait.
+                with suppress(Error):
+                    cursor.execute("SELECT pg_advisory_unlock_all()")
     finally:
         holder.close()

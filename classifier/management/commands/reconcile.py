@@ -66,6 +66,7 @@ class Command(Telling):
     def _rounds(
         self, check: Callable[[], None], *, once: bool = False, forever: bool = False
     ) -> None:
+        worked = False
         while True:
             check()
             self._between.beat()
@@ -73,7 +74,9 @@ class Command(Telling):
             did = drive(between=self._between)
             self._tell_changes(before)
             over = once or not (forever or _anything_left())
-            if not once and (over or not did):
+            worked |= did
+            # A second run that finds nothing to do asks nothing either.
+            if not once and (over or not did) and (forever or worked):
                 self._delete_strays_when_due()
             if over:
                 return
