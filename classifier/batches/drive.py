@@ -20,6 +20,7 @@ from classifier.batches.cut import TOO_MANY_TOKENS, choose_lines, write_file
 from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
+from classifier.batches.refusals import stop_at_refusals
 from classifier.batches.send import create, upload
 from classifier.batches.write_jobs import write_jobs
 from classifier.models import Batch, Job, ProviderBatch, ProviderModel
@@ -108,8 +109,8 @@ def _route(batch: Batch) -> Job.Through | None:
 
 
 def _run(batch: Batch) -> bool:
-    """The next files for the provider; or its end, or its stop at the limit of its cost."""
-    if ending.end(batch) or ending.stop_at_cost(batch):
+    """The next files for the provider; or its end, or its stop, at its cost or by refusals."""
+    if ending.end(batch) or ending.stop_at_cost(batch) or stop_at_refusals(batch):
         return True
     did = False
     while _room_for_more(batch) and choose_lines(batch_id=batch.pk) is not None:
