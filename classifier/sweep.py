@@ -21,7 +21,6 @@ log = logging.getLogger(__name__)
 
 # A fresh report is left to its own nudge for this long.
 GRACE_SECONDS = 10.0
-HEARTBEAT = "sweep"
 _LOCK = "sweep"
 
 
@@ -42,7 +41,7 @@ def sweep_once() -> Swept:
         parked = park_dead()
         nudged = _top_up(Lane.LIVE)
         nudged += _top_up(Lane.BATCH)
-        Heartbeat.objects.update_or_create(name=HEARTBEAT, defaults={"at": Now()})
+        Heartbeat.objects.update_or_create(name=Heartbeat.SWEEP, defaults={"at": Now()})
     finally:
         _end_turn()
     return Swept(nudged=nudged, parked=parked)

@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from classifier.models import Heartbeat, PolicyVersion
-from classifier.sweep import HEARTBEAT
 
 SWEEP_SILENT_AFTER = timedelta(seconds=60)
 
@@ -30,7 +29,7 @@ def ready(_request: HttpRequest) -> JsonResponse:
     try:
         if PolicyVersion.objects.active() is None:
             wrong["policy"] = "no policy version is active; run manage.py load_policy --activate"
-        seen = Heartbeat.objects.filter(name=HEARTBEAT).values_list("at", flat=True).first()
+        seen = Heartbeat.objects.filter(name=Heartbeat.SWEEP).values_list("at", flat=True).first()
         silent = SWEEP_SILENT_AFTER.total_seconds() + settings.SWEEP_INTERVAL_SECONDS
         if seen is None:
             wrong["sweep"] = "has never run; start manage.py sweep"

@@ -12,13 +12,13 @@ from classifier.catalogue import effective_limit
 from classifier.models import (
     Batch,
     Disagreement,
+    Heartbeat,
     Job,
     PolicyVersion,
     ProviderBatch,
     ProviderModel,
 )
 from classifier.policies import code_revisions
-from classifier.sweep import HEARTBEAT
 
 
 @require_safe
@@ -54,9 +54,18 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         ["sender"],
         registry=registry,
     )
-    beat = Gauge(
-        "moderation_sweep_last_seen_timestamp_seconds", "When the sweep last ran", registry=registry
-    )
+    beats = {
+        Heartbeat.SWEEP: Gauge(
+            "moderation_sweep_last_seen_timestamp_seconds",
+            "When the sweep last ran",
+            registry=registry,
+        ),
+        Heartbeat.RECONCILE: Gauge(
+            "moderation_reconcile_last_seen_timestamp_seconds",
+            "When reconcile was last at work",
+            registry=registry,
+        ),
+    }
     due = Gauge(
         "moderation_due_reports",
         "Reports whose latency budget ran out within the last ten minutes: had they an outcome?",
@@ -120,10 +129,11 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         for sender, count in cursor.fetchall():
             retries.labels(sender).set(count)
         cursor.execute(
-            "SELECT extract(epoch FROM at) FROM classifier_heartbeat WHERE name = %s", [HEARTBEAT]
+            "SELECT name, extract(epoch FROM at) FROM classifier_heartbeat WHERE name = ANY(%s)",
+            [list(beats)],
         )
-        for (at,) in cursor.fetchall():
-            beat.set(at)
+        for name, at in cursor.fetchall():
+            beats[name].set(at)
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 

@@ -3,9 +3,11 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from classifier.models import Batch, PolicyVersion
+from classifier.batches.cost import may_cost, price_of
+from classifier.models import Batch, PolicyVersion, ProviderModel
 from reports.audit import write_audit
 
 State = Batch.State
@@ -36,7 +38,8 @@ def cancel_batch(*, batch_id: int, actor_name: str) -> bool:
 def resume_batch(*, batch_id: int, actor_name: str, max_cost: Decimal | None = None) -> bool:
     """Let a batch go on that its cost limit stopped; False when it goes on already.
 
-    `max_cost` is the new limit of the whole batch, in the currency of the price; None: no limit.
+    `max_cost` is the new limit of the whole batch, in the currency of the price; None: no limit. It is
+    higher than the last one, or above what the batch may cost so far.
     Raises `BatchStateError`, `Batch.DoesNotExist`.
     """
     with transaction.atomic():
@@ -55,10 +58,7 @@ def resume_batch(*, batch_id: int, actor_name: str, max_cost: Decimal | None = N
                 % {**number, "version": batch.policy_version_id}
             )
         if max_cost is not None and batch.max_cost is not None and max_cost <= batch.max_cost:
-            raise BatchStateError(
-                _("Batch %(number)s was stopped at %(limit)s: the new limit has to be higher.")
-                % {**number, "limit": batch.max_cost}
-            )
+            _check_limit(batch, max_cost)
         batch.max_cost = max_cost
         planned = batch.planned_up_to >= batch.last_report
         _move(
@@ -68,6 +68,22 @@ def resume_batch(*, batch_id: int, actor_name: str, max_cost: Decimal | None = N
             actor_name=actor_name,
         )
     return True
+
+
+def _check_limit(batch: Batch, max_cost: Decimal) -> None:
+    """That a limit which is no higher does not stop it again: its price may have run out."""
+    model = ProviderModel.objects.of_policy(batch.policy_version)
+    price = price_of(model, today=timezone.now().date())
+    if price is None:
+        raise BatchStateError(
+            _("No price of %(model)s is recorded, or it is out of date: record one first.")
+            % {"model": model.name}
+        )
+    if may_cost(batch, price) >= max_cost:
+        raise BatchStateError(
+            _("Batch %(number)s was stopped at %(limit)s: the new limit has to be higher.")
+            % {"number": batch.pk, "limit": batch.max_cost}
+        )
 
 
 def _lock(batch_id: int) -> Batch:

@@ -4,9 +4,16 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from classifier.models import Job, ProviderModel
+from django.db.models import Case, F, Sum, When
+from django.db.models.functions import Coalesce, Least
 
+from classifier.batches.words import RemoteStatus
+from classifier.models import Batch, Job, ProviderBatch, ProviderModel
+
+# Of an answer before the first has come: a summary, a category, a quote.
+UNKNOWN_ANSWER_TOKENS = 200
 _MILLION = Decimal(1_000_000)
+_RECORDED = (ProviderBatch.State.RECORDED, ProviderBatch.State.DONE)
 
 
 @dataclass(frozen=True)
@@ -33,3 +40,49 @@ def price_of(model: ProviderModel | None, *, today: date) -> Price | None:
         return None
     share = Decimal(1) if model.price_batch_share is None else model.price_batch_share
     return Price(prompt=model.price_prompt, completion=model.price_completion, batch_share=share)
+
+
+def spent(batch: Batch, price: Price) -> Decimal:
+    """What its answers cost so far.
+
+    Tokens are counted for the batch as a whole, so what the provider's batches make cheaper is
+    taken by their share of the answers; where they say of none that they answered it, there is none.
+    """
+    by_calls, by_batches = (
+        price.of(prompt=batch.prompt_tokens, completion=batch.completion_tokens, through=through)
+        for through in (Job.Through.CALLS, Job.Through.PROVIDER_BATCH)
+    )
+    recorded = batch.provider_batches.filter(state__in=_RECORDED)
+    of_batches: int = recorded.aggregate(lines=Coalesce(Sum(_ANSWERED), 0))["lines"]
+    # A line may have come back more than once, without a verdict in the end.
+    answers = max(_answers(batch), of_batches)
+    share = Decimal(of_batches) / answers if answers else Decimal(0)
+    return by_calls + (by_batches - by_calls) * share
+
+
+# A file that was refused as a whole, or came back without a word of its lines, answered none.
+_ANSWERED = Least(
+    F("lines"),
+    Coalesce(
+        "remote_completed",
+        Case(When(remote_status=RemoteStatus.COMPLETED, then="lines"), default=0),
+    ),
+)
+
+
+def may_cost(batch: Batch, price: Price) -> Decimal:
+    """The same with what is at the provider, or has come back and is not recorded."""
+    out = batch.provider_batches.exclude(state__in=_RECORDED).aggregate(
+        lines=Coalesce(Sum("lines"), 0), tokens=Coalesce(Sum("estimated_tokens"), 0)
+    )
+    answers = _answers(batch)
+    each = batch.completion_tokens // answers if answers else UNKNOWN_ANSWER_TOKENS
+    return spent(batch, price) + price.of(
+        prompt=out["tokens"], completion=out["lines"] * each, through=Job.Through.PROVIDER_BATCH
+    )
+
+
+def _answers(batch: Batch) -> int:
+    """How many verdicts it brought that were not carried over."""
+    reports: int = batch.flows.aggregate(reports=Coalesce(Sum("reports"), 0))["reports"]
+    return max(reports - batch.carried, 0)

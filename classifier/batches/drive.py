@@ -87,8 +87,7 @@ def _plan(batch: Batch, between: Between) -> bool:
         hit(Point.BATCH_AFTER_JOBS)
         between()
     hit(Point.BATCH_AFTER_JOBS)
-    while carry_over(batch_id=batch.pk):
-        between()
+    carry_over(batch_id=batch.pk, between=between)
     Batch.objects.filter(pk=batch.pk, state=Batch.State.PLANNING).update(state=Batch.State.RUNNING)
     return True
 

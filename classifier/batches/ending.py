@@ -4,16 +4,14 @@ import logging
 from collections.abc import Callable
 
 from django.db import connection, transaction
-from django.db.models import Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from classifier.batches import files, remote
-from classifier.batches.cost import price_of
-from classifier.batches.plan import route
+from classifier.batches.cost import may_cost, price_of
 from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.words import RemoteStatus
-from classifier.batches.write_jobs import plan_again
+from classifier.batches.write_jobs import BEFORE_ALL, Place, plan_again
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
 from classifier.provider import ProviderError
 from reports.audit import write_audit
@@ -22,8 +20,6 @@ log = logging.getLogger(__name__)
 
 ACTOR = "reconcile"
 PIECE = 5_000
-# Of an answer before the first has come: a summary, a category, a quote.
-UNKNOWN_ANSWER_TOKENS = 200
 
 
 def end(batch: Batch) -> bool:
@@ -60,17 +56,10 @@ def stop_at_cost(batch: Batch) -> bool:
         return False
     model = ProviderModel.objects.of_policy(batch.policy_version)
     price = price_of(model, today=timezone.now().date())
-    out = batch.provider_batches.out().aggregate(
-        lines=Coalesce(Sum("lines"), 0), tokens=Coalesce(Sum("estimated_tokens"), 0)
-    )
     if price is None:
         why = "its cost is limited, and the price recorded is out of date"
     else:
-        cost = price.of(
-            prompt=batch.prompt_tokens + out["tokens"],
-            completion=batch.completion_tokens + out["lines"] * _tokens_of_an_answer(batch),
-            through=route(model),
-        )
+        cost = may_cost(batch, price)
         if cost < batch.max_cost:
             return False
         why = f"it costs {cost}, with what is out, and the limit is {batch.max_cost}"
@@ -87,48 +76,55 @@ def stop(batch: Batch, *, why: str) -> None:
     log.warning("batch %s stopped: %s", batch.pk, why)
 
 
-def _tokens_of_an_answer(batch: Batch) -> int:
-    """What its answers took so far, on average."""
-    answers = batch.flows.aggregate(reports=Coalesce(Sum("reports"), 0))["reports"] - batch.carried
-    return batch.completion_tokens // answers if answers > 0 else UNKNOWN_ANSWER_TOKENS
-
-
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:
     """Park what is not out any more, piece by piece; cancelled, once nothing is out.
 
     What its answers found by then is reopened as at any other end: a threat stays one.
     """
-    while _park_some(batch):
+    after = BEFORE_ALL
+    while up_to := _park_some(batch, after):
+        after = up_to
         between()
     if not _all_ended(batch):
         return False
     _reopen(batch)
-    _close(batch, to=Batch.State.CANCELLED, action="batch_cancelled")
+    _close(batch, to=Batch.State.CANCELLED, action="batch_cancel_ended")
     return True
 
 
-def _park_some(batch: Batch) -> int:
+def _park_some(batch: Batch, after: Place) -> Place | None:
+    """How far this went; None where there was nothing to park."""
+    through, job_id = after
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             _PARK,
-            {"batch": batch.pk, "reason": WaitingReason.BATCH_CANCELLED, "piece": PIECE},
+            {
+                "batch": batch.pk,
+                "reason": WaitingReason.BATCH_CANCELLED,
+                "through": through,
+                "after": job_id,
+                "piece": PIECE,
+            },
         )
-        parked: int = cursor.rowcount
-    return parked
+        parked: list[Place] = cursor.fetchall()
+        return max(parked, default=None)
 
 
-# What a worker holds it may finish.
+# What a worker holds it may finish. By the partial index `job_to_do_of_batch` in its order, and the
+# ids as an array: PostgreSQL reads the whole table to join it with a few thousand.
 _PARK = """
 UPDATE classifier_job SET parked = true, reason = %(reason)s, ended_at = clock_timestamp(),
     lease_until = NULL
-WHERE id IN (
+WHERE id = ANY(ARRAY(
     SELECT job.id FROM classifier_job AS job
     WHERE job.batch_id = %(batch)s AND NOT job.done AND NOT job.parked
+        AND (job.through, job.id) > (%(through)s, %(after)s)
         AND (job.lease_until IS NULL OR job.lease_until < clock_timestamp())
         AND NOT EXISTS (SELECT FROM classifier_batchline AS line
             WHERE line.job_id = job.id AND line.outcome = '')
-    ORDER BY job.id LIMIT %(piece)s
-    FOR UPDATE SKIP LOCKED)
+    ORDER BY job.through, job.id LIMIT %(piece)s
+    FOR UPDATE SKIP LOCKED))
+RETURNING through, id
 """
 
 

@@ -43,13 +43,19 @@ class Tokens:
 
 
 def tokens_of_one(
-    *, policy: PolicyVersion, model: ProviderModel, history: tuple[str, Mapping[str, Any]]
+    *,
+    policy: PolicyVersion,
+    model: ProviderModel,
+    history: tuple[str, Mapping[str, Any]],
+    ends: tuple[int, int],
 ) -> Tokens | None:
     """What one report of the history takes on average; None where the model's limit is not known.
 
-    `history` is FROM and WHERE with parameters. Reads at most `SAMPLE` reports, spread evenly.
+    `history` is FROM and WHERE with parameters, `ends` the ids of its first and last report. Reads
+    at most `SAMPLE` reports, spread evenly.
     """
-    reports = Report.objects.filter(pk__in=_sample(*history)).select_related("content")
+    sample = _sample(*history, ends=ends)
+    reports = Report.objects.filter(pk__in=sample).select_related("content")
     low: list[int] = []
     high: list[int] = []
     for report in reports:
@@ -91,16 +97,20 @@ def _answers(policy: PolicyVersion) -> tuple[int, int]:
     return max(1, int(tenths[0])), max(1, math.ceil(tenths[-1]))
 
 
-def _sample(tables: str, parameters: Mapping[str, Any]) -> Sequence[int]:
-    """Ids of reports next to evenly spread ones, so that no part of the history is overlooked."""
+def _sample(tables: str, parameters: Mapping[str, Any], *, ends: tuple[int, int]) -> Sequence[int]:
+    """Ids of the first report of each part, so that no part of the history is overlooked.
+
+    However few are selected, no part is read twice.
+    """
+    first, last = ends
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT found.id FROM ("  # noqa: S608 - our own words
-            "  SELECT min(id) + (max(id) - min(id)) * step / %(steps)s AS start"
-            "  FROM reports_report, generate_series(0, %(steps)s - 1) AS step GROUP BY step"
-            ") AS spread CROSS JOIN LATERAL ("
-            f"  SELECT report.id {tables} AND report.id >= spread.start"
+            "SELECT found.id FROM generate_series(0, %(steps)s - 1) AS step"  # noqa: S608 - our own words
+            " CROSS JOIN LATERAL ("
+            f"  SELECT report.id {tables}"
+            "  AND report.id >= %(first)s + %(ids)s::bigint * step / %(steps)s"
+            "  AND report.id < %(first)s + %(ids)s::bigint * (step + 1) / %(steps)s"
             "  ORDER BY report.id LIMIT 1) AS found",
-            {**parameters, "steps": SAMPLE},
+            {**parameters, "steps": SAMPLE, "first": first, "ids": last - first + 1},
         )
         return [row[0] for row in cursor.fetchall()]

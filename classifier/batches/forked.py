@@ -5,7 +5,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection
@@ -24,7 +25,8 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
     children: list[tuple[int, int]] = []
     try:
         for part in range(parts):
-            children.append(_fork(work, part))  # noqa: PERF401 - known, should the next one fail
+            with _signals_wait() as before:
+                children.append(_fork(work, part, signals=before))
         return _results(children)
     except BaseException:
         for pid, _pipe in children:
@@ -32,7 +34,19 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
         raise
 
 
-def _fork(work: Callable[[int], Any], part: int) -> tuple[int, int]:
+@contextmanager
+def _signals_wait() -> Iterator[set[int]]:
+    """Gives what was blocked before. Else one could come while nobody knows of the child yet, or in
+    the child, where it would end the parent's work as if it were its own.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[int, int]:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid:
@@ -42,8 +56,11 @@ def _fork(work: Callable[[int], Any], part: int) -> tuple[int, int]:
     try:
         os.close(reading)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         # The parent's own, with its locks: it is left alone, and psycopg closes none that it inherited.
         connection.connection = None
+        # Its pool as well, whose threads are the parent's.
+        connection.settings_dict["OPTIONS"].pop("pool", None)
         # Counting references frees what a slice makes; what was imported need not be looked through.
         gc.freeze()
         gc.set_threshold(100_000, 50, 100)

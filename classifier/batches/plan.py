@@ -53,7 +53,11 @@ def plan_batch(*, purpose: Batch.Purpose, policy: PolicyVersion, selection: Sele
         base_url=settings.OPENAI_BASE_URL, name=policy.model
     ).first()
     through = route(model)
-    tokens = _tokens(policy, model, where, reports)
+    ends = (
+        min((group.first for group in groups), default=0),
+        max((group.last for group in groups), default=0),
+    )
+    tokens = _tokens(policy, model, where, reports=reports, ends=ends)
     price = price_of(model, today=timezone.now().date())
     return Plan(
         version=policy.number,
@@ -69,7 +73,7 @@ def plan_batch(*, purpose: Batch.Purpose, policy: PolicyVersion, selection: Sele
         cost_low=_cost(price, tokens, through, high=False),
         cost_high=_cost(price, tokens, through, high=True),
         through=through,
-        last_report=max((group.last for group in groups), default=0),
+        last_report=ends[1],
     )
 
 
@@ -90,6 +94,7 @@ class _Group:
     carried: int
     oldest: datetime
     newest: datetime
+    first: int
     last: int
 
 
@@ -108,7 +113,7 @@ def _groups(
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT language, status, count(*), count(*) FILTER (WHERE carried),"  # noqa: S608 - our own words
-            " min(received_at), max(received_at), max(id) FROM ("
+            " min(received_at), max(received_at), min(id), max(id) FROM ("
             "  SELECT report.id, report.language, report.status, report.received_at,"
             f"  {carried} AS carried {tables} {bounded}) AS chosen"
             " GROUP BY language, status ORDER BY language, status",
@@ -129,11 +134,13 @@ def _tokens(
     policy: PolicyVersion,
     model: ProviderModel | None,
     where: tuple[str, Mapping[str, Any]],
+    *,
     reports: int,
+    ends: tuple[int, int],
 ) -> Tokens | None:
     if not reports or model is None:
         return Tokens(0, 0, 0, 0) if not reports else None
-    one = tokens_of_one(policy=policy, model=model, history=where)
+    one = tokens_of_one(policy=policy, model=model, history=where, ends=ends)
     return one.times(reports) if one else None
 
 

@@ -14,7 +14,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from classifier.batches.cost import price_of
+from classifier.batches.cost import price_of, spent
 from classifier.models import (
     Batch,
     BatchFlow,
@@ -25,11 +25,11 @@ from classifier.models import (
     WaitingReason,
 )
 from reports.counting import COUNTED_AT_MOST
+from reports.models import Report
 
 # Long enough to smooth what is recorded slice by slice.
 RATE_OVER = timedelta(minutes=10)
 EXAMPLES = 20
-_BACK = (ProviderBatch.State.ENDED, ProviderBatch.State.RECORDED, ProviderBatch.State.DONE)
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Progress:
     open: dict[Job.Through, int]
     """Jobs still to be asked, by how they are asked."""
     unplanned: int
-    """Reports whose jobs are not written yet."""
+    """Reports that the planning has not come to; at most so many more jobs are written."""
     at_provider: int
     """Lines that the provider has, or is about to get, and has not answered."""
     per_minute: float
     """Jobs that ended a minute, of late; of a batch that ended, over its whole life."""
     estimated_end: datetime | None
-    """None where nothing is left, and where nothing moves."""
+    """None where nothing is left, where nothing moves, and before all of it is planned."""
     prompt_tokens: int
     completion_tokens: int
     cost: Decimal | None
@@ -118,13 +118,11 @@ def read_progress(batch: Batch) -> Progress:
     done, parked, lately = _ended(batch)
     ended = done + sum(parked.values())
     still = _to_do(batch)
-    unplanned = 0
-    if batch.state == Batch.State.PLANNING:
-        unplanned = max(batch.wanted - ended - sum(still.values()), 0)
-    left = sum(still.values()) + unplanned
+    unplanned = _unplanned(batch)
+    left = sum(still.values())
     per_minute = _rate(batch, now=now, ended=ended, lately=lately)
-    moves = left and per_minute and batch.state in {Batch.State.PLANNING, Batch.State.RUNNING}
-    states = _at_provider(batch)
+    at_work = batch.state in {Batch.State.PLANNING, Batch.State.RUNNING} and not unplanned
+    moves = left and per_minute and at_work
     return Progress(
         batch=batch,
         wanted=batch.wanted,
@@ -138,10 +136,10 @@ def read_progress(batch: Batch) -> Progress:
         estimated_end=now + timedelta(minutes=left / per_minute) if moves else None,
         prompt_tokens=batch.prompt_tokens,
         completion_tokens=batch.completion_tokens,
-        cost=_cost(batch, ended=ended, states=states),
+        cost=_cost(batch),
         flows=list(batch.flows.order_by("-reports", "before", "after")),
         disagreements=_disagreements(batch),
-        provider_batches=states,
+        provider_batches=_at_provider(batch),
         slowest=list(batch.provider_batches.out().order_by("submitted_at", "id")[:EXAMPLES]),
         failed=list(batch.provider_batches.exclude(error="").order_by("-id")[:EXAMPLES]),
         failures=_last_parked(batch) if parked else [],
@@ -174,6 +172,15 @@ def _to_do(batch: Batch) -> dict[Job.Through, int]:
     return {Job.Through(through): jobs for through, jobs in rows}
 
 
+def _unplanned(batch: Batch) -> int:
+    """How many it wants of them is known once its jobs are written."""
+    if batch.state != Batch.State.PLANNING:
+        return 0
+    ids = Report.objects.filter(pk__gt=batch.planned_up_to, pk__lte=batch.last_report)
+    limit = batch.selection.get("limit")
+    return (ids if limit is None else ids[: max(limit - batch.wanted, 0)]).count()
+
+
 def _rate(batch: Batch, *, now: datetime, ended: int, lately: int) -> float:
     if batch.ended_at is not None:
         jobs, took = ended, batch.ended_at - batch.created_at
@@ -190,27 +197,13 @@ def _at_provider(batch: Batch) -> dict[ProviderBatch.State, AtProvider]:
     return {state: found[state] for state in ProviderBatch.State if state in found}
 
 
-def _cost(
-    batch: Batch, *, ended: int, states: dict[ProviderBatch.State, AtProvider]
-) -> Decimal | None:
-    """By the price that held when the batch was made.
-
-    Tokens are counted for the batch as a whole, so what the provider's batches make cheaper is
-    taken by their share of the answers.
-    """
+def _cost(batch: Batch) -> Decimal | None:
+    """By the price that held when the batch was made."""
     model = ProviderModel.objects.filter(
         base_url=settings.OPENAI_BASE_URL, name=batch.policy_version.model
     ).first()
     price = price_of(model, today=batch.created_at.date())
-    if price is None:
-        return None
-    by_calls, by_batches = (
-        price.of(prompt=batch.prompt_tokens, completion=batch.completion_tokens, through=through)
-        for through in Job.Through
-    )
-    back = sum(states[state].lines for state in _BACK if state in states)
-    share = min(Decimal(back) / ended, Decimal(1)) if ended else Decimal(0)
-    return by_calls + (by_batches - by_calls) * share
+    return None if price is None else spent(batch, price)
 
 
 def _disagreements(batch: Batch) -> dict[Disagreement.State, int]:

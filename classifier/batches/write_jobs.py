@@ -7,6 +7,9 @@ from classifier.models import Batch, Job
 from reports.models import Report
 
 PIECE = 20_000
+Place = tuple[str, int]
+"""How far a batch's open jobs were gone through: `through` and id of the last, as their index goes."""
+BEFORE_ALL: Place = ("", 0)
 
 
 def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bool:
@@ -33,6 +36,10 @@ def write_jobs(*, batch_id: int, through: Job.Through, piece: int = PIECE) -> bo
         if selection.limit is not None and wanted >= selection.limit:
             up_to = batch.last_report
         Batch.objects.filter(pk=batch_id).update(planned_up_to=up_to, wanted=wanted)
+    if up_to >= batch.last_report and wanted > PIECE:
+        # Until PostgreSQL looks by itself it takes a million new jobs for a few, and sorts them all.
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE classifier_job")
     return up_to >= batch.last_report
 
 

@@ -3,7 +3,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Heartbeat(models.Model):
-    """When a process that nobody calls was last seen at work (the sweep)."""
+    """When a process that nobody calls was last seen at work."""
+
+    SWEEP = "sweep"
+    RECONCILE = "reconcile"
 
     name = models.CharField(max_length=32, primary_key=True)
     at = models.DateTimeField()

@@ -4,11 +4,14 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
+from django.utils import timezone
+from pytest_django import Settings
 
 from classifier.batches.control import BatchStateError, cancel_batch, resume_batch
+from classifier.batches.ending import cancel_rest
 from classifier.models import Batch, PolicyVersion
 from classifier.tests.batches import make_batch
-from classifier.tests.situations import at_once, load_version
+from classifier.tests.situations import at_once, know_model, load_version
 from reports.models import AuditEntry
 
 State = Batch.State
@@ -48,6 +51,21 @@ def test_an_unfinished_batch_is_cancelled_once(policy: PolicyVersion, state: str
             "batch_cancelled",
             {"before": state, "after": "cancelling", "max_cost": None},
         )
+    ]
+
+
+def test_who_cancelled_and_when_it_was_over_are_two_different_entries(
+    policy: PolicyVersion,
+) -> None:
+    batch = make_batch(policy)
+    cancel_batch(batch_id=batch.pk, actor_name="dana")
+    batch.refresh_from_db()
+
+    assert cancel_rest(batch, lambda: None)
+
+    assert [(name, action) for name, action, _detail in audit()] == [
+        ("dana", "batch_cancelled"),
+        ("reconcile", "batch_cancel_ended"),
     ]
 
 
@@ -104,9 +122,17 @@ def test_a_stopped_batch_goes_on_where_it_stood(
 
 @pytest.mark.parametrize("limit", [Decimal(9), Decimal(10)])
 def test_a_limit_that_is_not_higher_would_stop_it_again(
-    policy: PolicyVersion, limit: Decimal
+    policy: PolicyVersion, settings: Settings, limit: Decimal
 ) -> None:
-    batch = stopped(policy)
+    know_model(
+        settings.OPENAI_BASE_URL,
+        price_prompt=1,
+        price_completion=1,
+        price_evidence="https://provider.example/prices",
+        price_until=timezone.localdate(),
+        price_batch_share=1,
+    )
+    batch = stopped(policy, prompt_tokens=10_000_000)
 
     with pytest.raises(
         BatchStateError, match=r"stopped at 10\.0000: the new limit has to be higher"

@@ -86,7 +86,8 @@ def test_more_than_a_piece_are_carried_over_piece_by_piece(
     next_version()
     batch = roll_back(policy, *reports)
 
-    assert [carry_over(batch_id=batch.pk, piece=2) for _call in range(3)] == [2, 1, 0]
+    assert carry_over(batch_id=batch.pk, piece=2) == 3
+    assert carry_over(batch_id=batch.pk, piece=2) == 0
     assert Batch.objects.get(pk=batch.pk).carried == 3
 
 

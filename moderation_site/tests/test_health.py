@@ -8,7 +8,6 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from classifier.models import Heartbeat, Job, PolicyVersion, WaitingReason
-from classifier.sweep import HEARTBEAT
 from moderation_site.errors import unexpected
 from reports.tests.sending import Client, body_saying
 
@@ -28,7 +27,7 @@ def test_without_an_active_policy_it_is_not_ready_and_says_what_to_do(db: None) 
 
 @pytest.mark.usefixtures("policy")
 def test_a_sweep_that_fell_silent_shows(db: None) -> None:  # noqa: ARG001
-    Heartbeat.objects.create(name=HEARTBEAT, at=timezone.now())
+    Heartbeat.objects.create(name=Heartbeat.SWEEP, at=timezone.now())
     assert Browser().get("/readyz").json() == {"ready": True, "wrong": {}}
 
     Heartbeat.objects.update(at="2020-01-01T00:00:00Z")
@@ -82,3 +81,12 @@ def test_a_probe_by_the_process_own_address_is_answered(db: None) -> None:  # no
     for path in ("/healthz", "/readyz", "/metrics"):
         assert Browser().get(path, headers={"Host": "10.0.0.7:8000"}).status_code != 400
     assert Browser().get("/review/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
+
+
+@pytest.mark.parametrize("name", [Heartbeat.SWEEP, Heartbeat.RECONCILE])
+def test_figures_tell_when_each_process_was_last_at_work(db: None, name: str) -> None:  # noqa: ARG001
+    Heartbeat.objects.create(name=name, at="2026-11-30T00:00:00Z")
+
+    figures = Browser().get("/metrics").content.decode()
+
+    assert f"moderation_{name}_last_seen_timestamp_seconds 1.7959968e+09" in figures

@@ -307,7 +307,7 @@ def test_an_operator_lets_a_stopped_batch_go_on(batch: Batch, browser: Browser) 
     assert 'name="max_cost"' in page(browser, address(batch))
 
     refused = browser.post(address(batch, "resume"), {"max_cost": "9"}, follow=True)
-    assert "the new limit has to be higher" in refused.content.decode()
+    assert "is recorded, or it is out of date: record one first" in refused.content.decode()
     wrong = browser.post(address(batch, "resume"), {"max_cost": "much"}, follow=True)
     assert "Enter a number." in wrong.content.decode()
     gone_on = browser.post(address(batch, "resume"), {"max_cost": "12.5"}, follow=True)

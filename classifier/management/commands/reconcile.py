@@ -6,15 +6,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 
+from classifier.batches.between import BetweenPieces
 from classifier.batches.drive import drive
-from classifier.batches.pressure import live_lane_waits
 from classifier.management.operation import Exit, Telling, alone, ends_by_signal
 from classifier.models import Batch, ProviderBatch
 
 BETWEEN_ROUNDS_SECONDS = 1.0
 STAND_BY_SECONDS = 5.0
-LIVE_FIRST_SECONDS = 1.0
-LOOK_AT_LIVE_EVERY = 20
 NICENESS = 10
 
 
@@ -38,8 +36,8 @@ class Command(Telling):
         self.as_json = options["json"]
         # Arrivals go first: on a busy machine this process waits, not their workers.
         os.nice(NICENESS)
-        self._pieces = 0
         self._pause = threading.Event()
+        self._between = BetweenPieces(wait=self._pause.wait)
         with ends_by_signal("What was done stands; the next one goes on from there."):
             while True:
                 if not options["follow"]:
@@ -66,21 +64,14 @@ class Command(Telling):
     ) -> None:
         while True:
             check()
+            self._between.beat()
             before = _states()
-            did = drive(between=self._let_arrivals_go_first)
+            did = drive(between=self._between)
             self._tell_changes(before)
             if once or not (forever or _anything_left()):
                 return
             if not did:
                 self._pause.wait(BETWEEN_ROUNDS_SECONDS)
-
-    def _let_arrivals_go_first(self) -> None:
-        """Wait while reports that could be asked have waited too long for it."""
-        self._pieces += 1
-        if self._pieces % LOOK_AT_LIVE_EVERY:
-            return
-        while live_lane_waits():
-            self._pause.wait(LIVE_FIRST_SECONDS)
 
     def _tell_changes(self, before: dict[int, str]) -> None:
         for batch, state in _states().items():
