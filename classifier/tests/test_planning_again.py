@@ -1,5 +1,7 @@
 """Before its end a batch plans once more what the version before had judged meanwhile."""
 
+from typing import Any
+
 import pytest
 from django.db import transaction
 
@@ -47,7 +49,7 @@ def test_what_an_older_version_judged_after_it_was_planned_is_asked_too(
     assert list(current.values_list("policy_version", flat=True)) == [newer.pk] * 4
 
 
-def planned(newer: PolicyVersion, **further: object) -> Batch:
+def planned(newer: PolicyVersion, **further: Any) -> Batch:
     """A batch whose jobs are all written and ended."""
     batch = start(newer, **further)
     write_all_jobs(batch)
