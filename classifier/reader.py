@@ -101,7 +101,8 @@ class _Choice(_Lax):
 
 
 # Within the columns' range: a count that cannot be stored would lose the verdict beside it.
-_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_MOST_COUNT = 2**31 - 1
+_Count = Annotated[int, Field(ge=0, le=_MOST_COUNT)]
 
 
 class _Usage(_Lax):
@@ -115,7 +116,9 @@ class _Usage(_Lax):
             return None
         details = self.prompt_tokens_details
         cached = details.get("cached_tokens") if isinstance(details, dict) else None
-        return self.prompt_tokens + (max(cached, 0) if type(cached) is int else 0)
+        if type(cached) is not int or not 0 <= cached <= _MOST_COUNT:
+            return self.prompt_tokens
+        return self.prompt_tokens + cached
 
 
 class _Envelope(_Lax):

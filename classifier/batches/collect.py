@@ -2,15 +2,18 @@
 
 import logging
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from classifier.batches import files, remote
-from classifier.batches.cut import PIECE, TOO_MANY_TOKENS
+from classifier.batches.cut import PIECE
 from classifier.batches.later import later
 from classifier.batches.lost import OpenLine, lose, park_cancelled
 from classifier.batches.record import record_file
+from classifier.batches.sizes import is_too_large
 from classifier.batches.words import RemoteStatus
 from classifier.models import (
     Batch,
@@ -26,20 +29,40 @@ from reports.failpoints import Point, hit
 log = logging.getLogger(__name__)
 
 State = ProviderBatch.State
+# Of the answers on average: several times what a model that thinks aloud writes. And for a few
+# answers, of which one may be long.
+MOST_BYTES_A_LINE = 64 * 1024
+LEAST_BYTES = 16 * 1024 * 1024
+GONE_AFTER, REFUSED_AFTER = timedelta(minutes=10), timedelta(days=1)
 
 
 def download(provider_batch: ProviderBatch) -> None:
-    """Both files, as far as there are any; one that the provider lost counts as none."""
+    """Both files, as far as there are any; one that will not come counts as none."""
+    most = max(LEAST_BYTES, provider_batch.lines * MOST_BYTES_A_LINE)
     for kind, file_id in _remote_files(provider_batch).items():
         path = files.path_of(provider_batch, kind)
         if file_id and not path.exists():
             try:
-                remote.download(file_id=file_id, to=path)
+                remote.download(file_id=file_id, to=path, most_bytes=most)
             except ProviderError as error:
-                if error.status not in {404, 410}:
+                if not _is_lost(provider_batch, error):
                     raise
-                log.warning("batch %s: its %s file is gone", provider_batch, kind)
+                log.warning("batch %s: its %s file is lost: %s", provider_batch, kind, error)
     hit(Point.BATCH_AFTER_DOWNLOAD)
+
+
+def _is_lost(provider_batch: ProviderBatch, error: ProviderError) -> bool:
+    """Whether a file will never come: more than any answers have, or refused for long enough.
+
+    Its answers are paid for, so no single refusal is believed.
+    """
+    if error.code == remote.TOO_LARGE:
+        return True
+    ended = provider_batch.ended_at
+    refused_for = timezone.now() - ended if ended else timedelta(0)
+    return remote.is_for_good(error) and refused_for > (
+        GONE_AFTER if error.status in {404, 410} else REFUSED_AFTER
+    )
 
 
 def _remote_files(provider_batch: ProviderBatch) -> dict[str, str]:
@@ -91,8 +114,8 @@ def _end_some(provider_batch: ProviderBatch) -> bool:
             OpenLine(*line)
             for line in open_lines.values_list("custom_id", "job_id", "job__report_id")[:PIECE]
         ]
-        if provider_batch.error.startswith(TOO_MANY_TOKENS):
-            # The file was too much for the provider's queue, and no line's fault: a smaller one next.
+        if is_too_large(provider_batch):
+            # Asked again in a smaller file.
             BatchLine.objects.filter(pk__any=[line.custom_id for line in some]).delete()
         elif batch.state == Batch.State.CANCELLING:
             park_cancelled(some)
@@ -112,21 +135,35 @@ def _why(provider_batch: ProviderBatch) -> tuple[str, WaitingReason]:
 
 
 def clean_up(provider_batch: ProviderBatch) -> None:
-    """Delete the files at the provider, which hold content, then ours. Twice changes nothing."""
+    """Delete our files, then those at the provider, which hold content. Twice changes nothing.
+
+    A provider that refuses for good keeps its own; ours are gone whatever it says.
+    """
+    files.remove(provider_batch)
     for file_id in (
         provider_batch.output_file_id,
         provider_batch.error_file_id,
         provider_batch.input_file_id,
     ):
         if file_id:
-            remote.delete_file(file_id)
+            _delete(provider_batch, file_id)
     hit(Point.BATCH_AFTER_DELETE)
-    files.remove(provider_batch)
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(state=State.DONE)
+
+
+def _delete(provider_batch: ProviderBatch, file_id: str) -> None:
+    try:
+        remote.delete_file(file_id)
+    except ProviderError as error:
+        if not remote.is_for_good(error):
+            raise
+        log.warning("batch %s: the provider keeps %s: %s", provider_batch, file_id, error)
 
 
 def put_off(provider_batch: ProviderBatch, *, seconds: float, error: str) -> None:
     """The step failed: again after a while, and the reason shows."""
+    if is_too_large(provider_batch):  # its lines need to know
+        error = provider_batch.error
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         next_step_at=later(seconds), error=error[:200]
     )

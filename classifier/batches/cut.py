@@ -3,16 +3,14 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import IO
 
 from django.db import connection, transaction
-from django.db.models import Min
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from classifier.batches import files
 from classifier.batches.lines import Line, NoLineError, build_line
+from classifier.batches.sizes import MOST_LINES, most_lines_now
 from classifier.models import (
     Batch,
     BatchLine,
@@ -24,19 +22,17 @@ from classifier.models import (
 from reports.failpoints import Point, hit
 from reports.models import Report
 
-# The provider's limits, a little below; source: the reference on the model contract, section 5.
-MOST_LINES = 50_000
+# The provider's limit, a little below; source: the reference on the model contract, section 5.
 MOST_BYTES = 195_000_000
 PIECE = 500
-# So long a provider's word about too many tokens in its queue is believed.
-_REMEMBERED = timedelta(hours=6)
 
 
 def choose_lines(*, batch_id: int, at_most: int = MOST_LINES) -> ProviderBatch | None:
-    """Put the batch's next jobs into a file to be; None where none is left to ask this way."""
+    """Put the batch's next jobs into a file to be; None where none is left to ask this way, or now."""
     with transaction.atomic():
         batch = Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
-        if batch.state != Batch.State.RUNNING:
+        most = min(at_most, most_lines_now(batch))
+        if batch.state != Batch.State.RUNNING or not most:
             return None
         provider_batch = ProviderBatch.objects.create(batch=batch)
         with connection.cursor() as cursor:
@@ -45,7 +41,7 @@ def choose_lines(*, batch_id: int, at_most: int = MOST_LINES) -> ProviderBatch |
                 {
                     "provider_batch": provider_batch.pk,
                     "batch": batch_id,
-                    "at_most": min(at_most, _most_lines(batch)),
+                    "at_most": most,
                 },
             )
             lines: int = cursor.rowcount
@@ -67,17 +63,6 @@ WHERE job.batch_id = %(batch)s AND job.through = 'provider_batch' AND NOT job.do
 ORDER BY job.id
 LIMIT %(at_most)s
 """
-
-
-def _most_lines(batch: Batch) -> int:
-    """Half of the smallest file that the provider found too much for its queue lately."""
-    refused = batch.provider_batches.filter(
-        error__startswith=TOO_MANY_TOKENS, ended_at__gt=timezone.now() - _REMEMBERED
-    ).aggregate(least=Min("lines"))["least"]
-    return MOST_LINES if refused is None else max(1, refused // 2)
-
-
-TOO_MANY_TOKENS = "token_limit_exceeded"
 
 
 @dataclass
@@ -113,6 +98,7 @@ def write_file(
     """
     written = _Written()
     path = files.path_of(provider_batch, files.INPUT)
+    files.begin(path)
     with path.open("wb") as file:
         for piece in _pieces(provider_batch):
             if not _write_piece(piece, file, written, asked_by=(policy, model), most=most_bytes):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -16,12 +17,13 @@ from classifier import cooldown
 from classifier.batches import ending, remote
 from classifier.batches.carry import carry_over
 from classifier.batches.collect import clean_up, download, put_off, record
-from classifier.batches.cut import TOO_MANY_TOKENS, choose_lines, write_file
+from classifier.batches.cut import choose_lines, write_file
 from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
 from classifier.batches.refusals import stop_at_refusals
 from classifier.batches.send import create, upload
+from classifier.batches.sizes import was_refused
 from classifier.batches.write_jobs import write_jobs
 from classifier.models import Batch, Job, ProviderBatch, ProviderModel
 from classifier.probing import find_out
@@ -35,9 +37,13 @@ State = ProviderBatch.State
 # Files that the provider may have at once: the next one is on its way while one is answered.
 MOST_OUT = 4
 AGAIN_SECONDS = 30.0
+# Whatever a server asks for: a cancel must be heard, and one call in a while hurts nobody.
+LONGEST_WAIT_SECONDS = 600.0
 ASKED_AGAIN_AFTER = timedelta(days=1)
 # Of the day or of our key, not of the request: the same is tried again.
 _PASSING = frozenset({Fault.RATE_LIMITED, Fault.QUOTA, Fault.CREDENTIALS})
+# Whoever runs this waits for it and begins anew.
+_OF_THE_DATABASE = (OperationalError, InterfaceError)
 
 Between = Callable[[], object]
 
@@ -64,7 +70,11 @@ def _guarded(batch: Batch, advance: Callable[[Batch, Between], bool], between: B
         return advance(batch, between)
     except ProviderError as error:
         log.warning("batch %s: %s", batch.pk, error)
-        return False
+    except _OF_THE_DATABASE:
+        raise
+    except Exception:  # the other batches go on
+        log.exception("batch %s", batch.pk)
+    return False
 
 
 def _advance(batch: Batch, between: Between) -> bool:
@@ -99,12 +109,21 @@ def _route(batch: Batch) -> Job.Through | None:
     if settings.BATCH_API and (seen is None or timezone.now() - seen > ASKED_AGAIN_AFTER):
         offers = remote.offers_batches()
         if offers is None:
+            _note(batch, "the provider does not say whether it takes batches")
             return None
+        _note(batch, "")
         ProviderModel.objects.filter(pk=model.pk).update(
             takes_batches=offers, batches_seen_at=Now()
         )
         model.refresh_from_db()
     return Job.Through(route(model))
+
+
+def _note(batch: Batch, why: str) -> None:
+    """Why it does not go on yet; blank: it does."""
+    if batch.note != why:
+        log.warning("batch %s: %s", batch.pk, why or "goes on")
+        Batch.objects.filter(pk=batch.pk, state=Batch.State.PLANNING).update(note=why)
 
 
 def _run(batch: Batch) -> bool:
@@ -120,13 +139,12 @@ def _run(batch: Batch) -> bool:
 def _room_for_more(batch: Batch) -> bool:
     """One at a time where its cost is limited and that of the last is not known yet.
 
-    And once the provider's queue was found too short for more.
+    And where the provider found one too large lately.
     """
     out = batch.provider_batches.out()
     if batch.max_cost is not None and out.filter(input_sha256="").exists():
         return False
-    crowded = batch.provider_batches.filter(error__startswith=TOO_MANY_TOKENS).exists()
-    return out.count() < (1 if crowded else MOST_OUT)
+    return out.count() < (1 if was_refused(batch) else MOST_OUT)
 
 
 def _step(provider_batch: ProviderBatch, between: Between) -> None:
@@ -138,13 +156,19 @@ def _step(provider_batch: ProviderBatch, between: Between) -> None:
         if _is_final(provider_batch, error):
             ending.refused(provider_batch, error)
         else:
-            put_off(provider_batch, seconds=error.retry_after or AGAIN_SECONDS, error=error.fault)
+            asked = min(error.retry_after or AGAIN_SECONDS, LONGEST_WAIT_SECONDS)
+            put_off(provider_batch, seconds=asked, error=error.fault)
     except (UnknownLimitError, PolicyTooLongError, PartDiedError) as error:
         log.warning("batch %s at the provider: %s: %s", provider_batch, type(error).__name__, error)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
     except OSError as error:
         log.exception("batch %s at the provider: its file", provider_batch)
         put_off(provider_batch, seconds=AGAIN_SECONDS, error=error.strerror or "file")
+    except _OF_THE_DATABASE:
+        raise
+    except Exception as error:  # the other batches go on
+        log.exception("batch %s at the provider", provider_batch)
+        put_off(provider_batch, seconds=AGAIN_SECONDS, error=type(error).__name__)
 
 
 def _is_final(provider_batch: ProviderBatch, error: ProviderError) -> bool:

@@ -4,16 +4,18 @@ import logging
 from collections.abc import Callable
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from classifier.batches import files, remote
 from classifier.batches.cost import may_cost, price_of
 from classifier.batches.reopen import reopen_default, reopen_disagreements
+from classifier.batches.sizes import FILE_TOO_LARGE
 from classifier.batches.words import RemoteStatus
 from classifier.batches.write_jobs import BEFORE_ALL, Place, plan_again
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
-from classifier.provider import ProviderError
+from classifier.provider import Fault, ProviderError
 from reports.audit import write_audit
 
 log = logging.getLogger(__name__)
@@ -143,7 +145,8 @@ def take_back(provider_batch: ProviderBatch) -> None:
 def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
     """The provider will not take it: its lines fail, and are sent anew or asked by calls.
 
-    Where it turns out to have no Batch API at all, the whole batch goes by calls.
+    Where it turns out to have no Batch API at all, the whole batch goes by calls, but for what other
+    files ask already.
     """
     batch = provider_batch.batch
     if remote.offers_batches() is False:
@@ -151,14 +154,26 @@ def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
         ProviderModel.objects.filter(
             pk=ProviderModel.objects.of_policy(batch.policy_version).pk
         ).update(takes_batches=False, batches_seen_at=Now())
-        batch.jobs.filter(done=False, parked=False).update(through=Job.Through.CALLS)
+        batch.jobs.filter(done=False, parked=False).exclude(
+            Exists(
+                BatchLine.objects.filter(job=OuterRef("pk"), outcome="").exclude(
+                    provider_batch=provider_batch
+                )
+            )
+        ).update(through=Job.Through.CALLS)
     ProviderBatch.objects.filter(pk=provider_batch.pk).update(
         state=ProviderBatch.State.ENDED,
         remote_status=RemoteStatus.FAILED,
-        error=(error.code or error.fault)[:200],
+        error=_why(error)[:200],
         ended_at=Now(),
         next_step_at=Now(),
     )
+
+
+def _why(error: ProviderError) -> str:
+    # A file is no prompt: what is too long is all of it, whatever the server calls that.
+    too_large = error.fault == Fault.TOO_LONG
+    return FILE_TOO_LARGE if too_large else error.code or error.fault
 
 
 def _close(batch: Batch, *, to: Batch.State, action: str) -> None:

@@ -26,11 +26,13 @@ from reports.failpoints import Point, hit
 MOST_PARTS = 4
 # A smaller file is recorded in less time than it takes to fork.
 BYTES_ALONE = 4_000_000
+# So much of a file is in memory at once, read: hostile lines take two dozen times as much there.
+MOST_SLICE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a file is recorded: by so many processes, so many lines a transaction."""
+    """How a file is recorded: by so many processes, so many lines a transaction at most."""
 
     parts: int = 1
     lines: int = 500
@@ -96,7 +98,7 @@ def _slices(path: Path, counted: Counted, *, split: Split, part: int) -> Iterato
     first.
     """
     lines = each_told(path, wanted=lambda number: split.is_of(part, number=number))
-    while some := list(islice(lines, split.lines)):
+    while some := list(_slice_of(lines, at_most=split.lines)):
         found: dict[UUID, Told] = {}
         for told in some:
             counted.read += 1
@@ -108,6 +110,16 @@ def _slices(path: Path, counted: Counted, *, split: Split, part: int) -> Iterato
                 found[told.custom_id] = told
         if found:
             yield found
+
+
+def _slice_of(lines: Iterator[Told | None], *, at_most: int) -> Iterator[Told | None]:
+    """So many of them, or fewer of much content."""
+    size = 0
+    for told in islice(lines, at_most):
+        yield told
+        size += told.size if told else 0
+        if size >= MOST_SLICE_BYTES:
+            return
 
 
 def _write_slice(found: ReadSlice, *, batch_id: int) -> int:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from classifier import provider, strict_json
+from classifier.batches import files
 from classifier.batches.words import RemoteStatus, read_status
 from classifier.provider import Fault, ProviderError
 from classifier.server_errors import one_word
@@ -25,12 +26,14 @@ CALL_SECONDS = 30.0
 CREATE_SECONDS = 60.0  # servers look into the file before they answer
 SLOWEST_BYTES_PER_SECOND = 250_000
 """A slower line gets a file neither up nor down in the time that it is given."""
-MOST_DOWNLOAD_BYTES = 1_000_000_000
 PAGE = 100
-MOST_ID_CHARACTERS = 512
+MOST_ID_CHARACTERS = 200  # as in our columns
+MOST_COUNT = 2**31 - 1  # likewise
 
 UNREADABLE = "unreadable_reply"
-_NOT_OFFERED = frozenset({404, 405, 501})
+TOO_LARGE = "too_large"
+# Of the hour or of our key; they say nothing of what was asked.
+_PASSING = frozenset({401, 402, 408, 409, 425, 429})
 
 
 @dataclass(frozen=True)
@@ -103,18 +106,19 @@ def each_batch(at_most: int) -> Iterator[RemoteBatch]:
     return _each("batches", {}, _read_batch, at_most)
 
 
-def each_file(at_most: int) -> Iterator[RemoteFile]:
-    """The account's uploads for batches, in the server's order; at most so many."""
-    return _each("files", {"purpose": "batch"}, _read_file, at_most)
+def each_file(at_most: int, *, purpose: str = "batch") -> Iterator[RemoteFile]:
+    """The account's uploads for batches, or their "batch_output", in the server's order."""
+    return _each("files", {"purpose": purpose}, _read_file, at_most)
 
 
-def download(*, file_id: str, to: Path, most_bytes: int = MOST_DOWNLOAD_BYTES) -> int:
+def download(*, file_id: str, to: Path, most_bytes: int) -> int:
     """Have the whole content at `to`, or nothing; how many bytes it has.
 
-    Raises `ProviderError`, with the code `too_large` above `most_bytes`; OSError where there is
+    Raises `ProviderError`, with the code `TOO_LARGE` above `most_bytes`; OSError where there is
     no room.
     """
     part = to.with_name(f"{to.name}.part")
+    files.begin(part)
     try:
         size = provider.download_file(
             file_id=_checked(file_id),
@@ -142,14 +146,27 @@ def delete_file(file_id: str) -> bool:
 
 
 def offers_batches() -> bool | None:
-    """Whether the server has a Batch API; None: it did not say."""
+    """Whether the server has a Batch API; None: it did not say.
+
+    Servers without one say so in many ways: by most statuses, with an error under a status of 200,
+    with a page in HTML.
+    """
     query = {"limit": "1"}
     try:
         body = provider.send(method="get", path="batches", query=query, seconds=CALL_SECONDS)
         _listed(_json(body))
     except ProviderError as error:
-        return False if error.status in _NOT_OFFERED else None
+        said = error.code == UNREADABLE or is_for_good(error)
+        return False if said else None
     return True
+
+
+def is_for_good(error: ProviderError) -> bool:
+    """Whether the server will say the same to the same request, as far as can be known."""
+    status = error.status
+    if status is None or status in _PASSING:
+        return False
+    return status < 500 or status == 501
 
 
 def may_have_happened(error: ProviderError) -> bool:
@@ -265,7 +282,7 @@ def _segment(remote_id: str) -> str:
 
 
 def _count(value: object) -> int | None:
-    usable = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
     return value if usable and isinstance(value, int) else None
 
 

@@ -9,14 +9,15 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from classifier import strict_json
 from classifier.models import WaitingReason
 from classifier.provider_errors import Fault, of_status
 from classifier.server_errors import codes_of, error_object
 
-MOST_LINE_BYTES = 4 * 1024 * 1024
+# Read, a line of the worst kind takes two dozen times as many in memory.
+MOST_LINE_BYTES = 1024 * 1024
 _EXPIRED = "batch_expired"
 
 
@@ -29,6 +30,8 @@ class Told:
     reason: WaitingReason | None = None
     digest: str = ""
     """SHA-256 of the line."""
+    size: int = 0
+    """Of the line, in bytes."""
 
 
 def each_told(
@@ -41,13 +44,18 @@ def each_told(
     number = -1
     with path.open("rb") as file:
         while raw := file.readline(MOST_LINE_BYTES):
-            whole = raw.endswith(b"\n") or len(raw) < MOST_LINE_BYTES
-            while not whole:
-                whole = file.readline(MOST_LINE_BYTES).endswith((b"\n", b""))
-                raw = b""
             number += 1
-            if wanted(number) and (raw == b"" or raw.strip()):
-                yield _read(raw)
+            too_long = len(raw) == MOST_LINE_BYTES and not raw.endswith(b"\n")
+            if too_long:
+                _pass_over_rest(file)
+            if wanted(number) and (too_long or raw.strip()):
+                yield None if too_long else _read(raw)
+
+
+def _pass_over_rest(file: IO[bytes]) -> None:
+    """Of a line, to its end or the file's."""
+    while (piece := file.readline(MOST_LINE_BYTES)) and not piece.endswith(b"\n"):
+        pass
 
 
 def _read(raw: bytes) -> Told | None:
@@ -63,8 +71,8 @@ def _read(raw: bytes) -> Told | None:
         and response.get("status_code") == 200
         and not line.get("error")
     ):
-        return Told(custom_id, body=response.get("body"), digest=digest)
-    return Told(custom_id, reason=_reason(line, response), digest=digest)
+        return Told(custom_id, body=response.get("body"), digest=digest, size=len(raw))
+    return Told(custom_id, reason=_reason(line, response), digest=digest, size=len(raw))
 
 
 def _reason(line: Mapping[str, Any], response: object) -> WaitingReason:

@@ -28,3 +28,13 @@ def rounds_until_done(batch: Batch) -> Batch:
         if batch.ended_at is not None:
             return batch
     raise AssertionError(f"batch {batch.pk} is still {batch.state}")
+
+
+def rounds_until(state: str) -> ProviderBatch:
+    """Round after round until the first file has come so far."""
+    for _round in range(MOST_ROUNDS):
+        one_round()
+        first = ProviderBatch.objects.order_by("id").first()
+        if first is not None and first.state == state:
+            return first
+    raise AssertionError(f"no file came to be {state}")

@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+from classifier.batches import ending
+from classifier.batches.cut import choose_lines
 from classifier.models import (
     Batch,
     BatchLine,
@@ -13,6 +15,7 @@ from classifier.models import (
     PolicyVersion,
     ProviderBatch,
 )
+from classifier.provider import Fault, ProviderError
 from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.reconciling import one_round, rounds_until_done
 from dev.standin.client import Standin
@@ -175,3 +178,38 @@ def test_without_a_batch_api_the_batch_goes_by_calls(batch: Batch, standin: Stan
     assert batch.state == Batch.State.RUNNING
     assert set(Job.objects.filter(batch=batch).values_list("through", flat=True)) == {"calls"}
     assert not ProviderBatch.objects.exists()
+
+
+def test_while_nobody_knows_whether_it_takes_batches_the_batch_says_what_it_waits_for(
+    batch: Batch, standin: Standin
+) -> None:
+    standin.fail("list_batches", {"kind": "error", "status": 503}, times=2)
+    one_round()
+    one_round()
+
+    batch.refresh_from_db()
+    assert (batch.state, batch.note) == (
+        Batch.State.PLANNING,
+        "the provider does not say whether it takes batches",
+    )
+    one_round()
+    batch.refresh_from_db()
+    assert (batch.state, batch.note) == (Batch.State.RUNNING, "")
+
+
+def test_where_its_batch_api_ends_what_is_out_already_is_not_asked_by_calls_too(
+    batch: Batch, standin: Standin
+) -> None:
+    one_round()
+    out = choose_lines(batch_id=batch.pk, at_most=2)
+    refused = choose_lines(batch_id=batch.pk, at_most=2)
+    assert out is not None
+    assert refused is not None
+    standin.behave(batches={"offered": False})
+
+    ending.refused(refused, ProviderError(Fault.REJECTED, status=404))
+
+    jobs = Job.objects.filter(batch=batch)
+    assert jobs.filter(through="provider_batch").count() == 2
+    by_calls = set(jobs.filter(through="calls").values_list("pk", flat=True))
+    assert by_calls.isdisjoint(out.all_lines.values_list("job", flat=True))

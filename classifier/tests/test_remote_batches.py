@@ -20,6 +20,7 @@ from dev.standin.client import Standin
 from dev.standin.server import running_standin
 
 SETTLED = 20.0
+MOST = 1_000_000
 METADATA = {"batch": "b-1", "slice": "3"}
 HOSTILE_ID = 'file-/../?a=%2F#é "b"'
 
@@ -94,7 +95,10 @@ def test_a_file_goes_up_under_its_name_and_comes_down_as_it_was(
     assert stands["purpose"] == "batch"
     assert file.created_at is not None
     assert abs(file.created_at.timestamp() - time.time()) < 60
-    assert remote.download(file_id=file.id, to=tmp_path / "back") == path.stat().st_size
+    assert (
+        remote.download(file_id=file.id, to=tmp_path / "back", most_bytes=MOST)
+        == path.stat().st_size
+    )
     assert (tmp_path / "back").read_bytes() == path.read_bytes()
 
 
@@ -110,7 +114,7 @@ def test_a_batch_is_created_and_told_to_its_end(standin: Standin, tmp_path: Path
     assert (batch.total, batch.completed, batch.failed) == (3, 0, 3)
     assert (batch.output_file_id, batch.errors) == (None, [])
     assert batch.error_file_id is not None
-    remote.download(file_id=batch.error_file_id, to=tmp_path / "errors")
+    remote.download(file_id=batch.error_file_id, to=tmp_path / "errors", most_bytes=MOST)
     lines = [json.loads(line) for line in (tmp_path / "errors").read_bytes().splitlines()]
     assert {line["custom_id"] for line in lines} == {"id-0", "id-1", "id-2"}
 
@@ -144,7 +148,12 @@ def test_a_deleted_file_is_gone_and_deleting_it_again_is_no_error(
     assert remote.delete_file(file.id) is True
     assert remote.delete_file(file.id) is False
     assert standin.standing()["files"] == []
-    assert refusal(lambda: remote.download(file_id=file.id, to=tmp_path / "none")).status == 404
+    assert (
+        refusal(
+            lambda: remote.download(file_id=file.id, to=tmp_path / "none", most_bytes=MOST)
+        ).status
+        == 404
+    )
 
 
 # --- What stands at the server
@@ -196,12 +205,38 @@ def test_a_list_is_read_no_further_than_it_goes_or_is_wanted(settings: Settings)
 
 def test_whether_there_are_batches_is_asked_of_the_list(standin: Standin) -> None:
     assert remote.offers_batches() is True
-    standin.fail("list_batches", {"kind": "error", "status": 503})
-    assert remote.offers_batches() is None
-    standin.fail("list_batches", {"kind": "body", "body": "<html>"})
-    assert remote.offers_batches() is None
     standin.behave(batches={"offered": False})
     assert remote.offers_batches() is False
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "body", "body": '{"error": "Unexpected endpoint or method. (GET /v1/batches)"}'},
+        {"kind": "body", "body": "<html>"},
+        *({"kind": "error", "status": status} for status in (400, 403, 405, 422, 501)),
+    ],
+)
+def test_a_server_without_batches_says_so_in_many_ways(
+    standin: Standin, step: dict[str, Any]
+) -> None:
+    standin.fail("list_batches", step)
+    assert remote.offers_batches() is False
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "close"},
+        {"kind": "cut"},
+        *({"kind": "error", "status": status} for status in (401, 408, 429, 500, 503)),
+    ],
+)
+def test_a_fault_of_the_hour_says_nothing_of_batches(
+    standin: Standin, step: dict[str, Any]
+) -> None:
+    standin.fail("list_batches", step)
+    assert remote.offers_batches() is None
 
 
 # --- What may have happened
@@ -295,11 +330,13 @@ def test_a_download_that_is_cut_leaves_what_stood_there(standin: Standin, tmp_pa
     to.write_text("before")
     standin.fail("download", {"kind": "cut"})
 
-    error = refusal(lambda: remote.download(file_id=file.id, to=to))
+    error = refusal(lambda: remote.download(file_id=file.id, to=to, most_bytes=MOST))
     assert error.fault is Fault.UNAVAILABLE
     assert to.read_text() == "before"
     assert not (tmp_path / "output.part").exists()
-    assert remote.download(file_id=file.id, to=to) == to.stat().st_size == file.bytes
+    assert (
+        remote.download(file_id=file.id, to=to, most_bytes=MOST) == to.stat().st_size == file.bytes
+    )
 
 
 # --- What servers say
@@ -391,7 +428,7 @@ def test_odd_ids_reach_what_they_name(standin: Standin, tmp_path: Path) -> None:
     batch = at_its_end(standin, create(tmp_path))
     assert "/../" in batch.id
     assert batch.error_file_id is not None
-    assert remote.download(file_id=batch.error_file_id, to=tmp_path / "errors") > 0
+    assert remote.download(file_id=batch.error_file_id, to=tmp_path / "errors", most_bytes=MOST) > 0
     assert remote.delete_file(batch.error_file_id) is True
     assert refusal(lambda: remote.cancel(batch.id)).status == 409
 
@@ -402,7 +439,7 @@ def test_odd_ids_reach_what_they_name(standin: Standin, tmp_path: Path) -> None:
         remote.retrieve,
         remote.cancel,
         remote.delete_file,
-        lambda remote_id: remote.download(file_id=remote_id, to=Path("never")),
+        lambda remote_id: remote.download(file_id=remote_id, to=Path("never"), most_bytes=MOST),
     ],
 )
 def test_an_id_stays_one_segment_of_the_path_or_is_not_sent(

@@ -27,6 +27,7 @@ MODEL = "aimock-batches"
 SECONDS = 30.0
 """How long a batch may take; aimock ends it when it is asked for the second time."""
 FOUND_WITHIN = 100
+MOST_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -131,5 +132,5 @@ def _custom_ids(file_id: str | None, directory: Path) -> Counter[str]:
     if file_id is None:
         return Counter()
     to = directory / "down"
-    remote.download(file_id=file_id, to=to)
+    remote.download(file_id=file_id, to=to, most_bytes=MOST_BYTES)
     return Counter(json.loads(line)["custom_id"] for line in to.read_bytes().splitlines())

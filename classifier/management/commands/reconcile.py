@@ -1,5 +1,6 @@
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,12 +9,14 @@ from django.db import InterfaceError, OperationalError, connection
 
 from classifier.batches.between import BetweenPieces
 from classifier.batches.drive import drive
+from classifier.batches.strays import delete_strays
 from classifier.management.operation import Exit, Telling, alone, ends_by_signal
 from classifier.models import Batch, ProviderBatch
 
 BETWEEN_ROUNDS_SECONDS = 1.0
 STAND_BY_SECONDS = 5.0
 NICENESS = 10
+STRAYS_EVERY_SECONDS = 3600.0
 
 
 class Command(Telling):
@@ -36,6 +39,7 @@ class Command(Telling):
         self.as_json = options["json"]
         # Arrivals go first: on a busy machine this process waits, not their workers.
         os.nice(NICENESS)
+        self._strays_due = time.monotonic()
         self._pause = threading.Event()
         self._between = BetweenPieces(wait=self._pause.wait)
         with ends_by_signal("What was done stands; the next one goes on from there."):
@@ -68,10 +72,18 @@ class Command(Telling):
             before = _states()
             did = drive(between=self._between)
             self._tell_changes(before)
-            if once or not (forever or _anything_left()):
+            over = once or not (forever or _anything_left())
+            if not once and (over or not did):
+                self._delete_strays_when_due()
+            if over:
                 return
             if not did:
                 self._pause.wait(BETWEEN_ROUNDS_SECONDS)
+
+    def _delete_strays_when_due(self) -> None:
+        if time.monotonic() >= self._strays_due:
+            delete_strays(between=self._between)
+            self._strays_due = time.monotonic() + STRAYS_EVERY_SECONDS
 
     def _tell_changes(self, before: dict[int, str]) -> None:
         for batch, state in _states().items():
