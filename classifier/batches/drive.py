@@ -21,6 +21,7 @@ from classifier.batches.cut import choose_lines, write_file
 from classifier.batches.forked import PartDiedError
 from classifier.batches.plan import route
 from classifier.batches.poll import poll
+from classifier.batches.refusals import stop_at_refusals
 from classifier.batches.send import create, upload
 from classifier.batches.sizes import was_refused
 from classifier.batches.write_jobs import write_jobs
@@ -126,8 +127,8 @@ def _note(batch: Batch, why: str) -> None:
 
 
 def _run(batch: Batch) -> bool:
-    """The next files for the provider; or its end, or its stop at the limit of its cost."""
-    if ending.end(batch) or ending.stop_at_cost(batch):
+    """The next files for the provider; or its end, or its stop, at its cost or by refusals."""
+    if ending.end(batch) or ending.stop_at_cost(batch) or stop_at_refusals(batch):
         return True
     did = False
     while _room_for_more(batch) and choose_lines(batch_id=batch.pk) is not None:

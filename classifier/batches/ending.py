@@ -65,12 +65,17 @@ def stop_at_cost(batch: Batch) -> bool:
         if cost < batch.max_cost:
             return False
         why = f"it costs {cost}, with what is out, and the limit is {batch.max_cost}"
+    stop(batch, why=why)
+    return True
+
+
+def stop(batch: Batch, *, why: str) -> None:
+    """A running batch waits for a person, who reads why in its note."""
     with transaction.atomic():
         rows = Batch.objects.filter(pk=batch.pk, state=Batch.State.RUNNING)
         if rows.update(state=Batch.State.STOPPED, note=why):
             write_audit(action="batch_stopped", of=batch, actor_name=ACTOR, detail={"why": why})
     log.warning("batch %s stopped: %s", batch.pk, why)
-    return True
 
 
 def cancel_rest(batch: Batch, between: Callable[[], object]) -> bool:

@@ -153,13 +153,13 @@ def test_of_an_ended_batch_it_tells_one_line_and_ends(policy: PolicyVersion) -> 
     [
         ("done", 6, "is done; 1 reports have no answer: manage.py batches show"),
         ("cancelled", 6, "is cancelled; 1 reports have no answer"),
-        ("stopped", 4, "is stopped by its cost limit; to let it go on: manage.py batches resume"),
+        ("stopped", 4, "is stopped: Why it stands; to let it go on: manage.py batches resume"),
     ],
 )
 def test_the_exit_code_tells_how_it_ended(
     policy: PolicyVersion, state: str, code: int, sentence: str
 ) -> None:
-    batch = half_done(policy)
+    batch = half_done(policy, note="Why it stands")
     move(batch, Batch.State(state))
 
     exit_code, said = refusal("watch", str(batch))

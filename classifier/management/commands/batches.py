@@ -44,7 +44,7 @@ class Command(Telling):
         watch = actions.add_parser(
             "watch",
             help="Until it ends or stops: a bar on a terminal, else a line a change. Exit 0: every "
-            "report has its answer, 6: some have none, 4: stopped by its cost limit.",
+            "report has its answer, 6: some have none, 4: stopped, and its note says why.",
         )
         watch.add_argument(
             "--every", type=_seconds, default=5.0, metavar="SECONDS", help="Default %(default)g."
@@ -163,7 +163,7 @@ def _exit(progress: Progress) -> None:
     batch = progress.batch
     if batch.state == State.STOPPED:
         raise CommandError(
-            f"Batch {batch} is {batch.get_state_display()}; to let it go on: "
+            f"Batch {batch} is stopped: {batch.note}; to let it go on: "
             f"manage.py batches resume {batch} --max-cost COST",
             returncode=Exit.STOPPED_BY_LIMIT,
         )
