@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from conftest import check_constraints_now
@@ -60,14 +61,15 @@ def decision_on(report: Report, *, effective_at: datetime | None = None, **chang
 
 def resolve(report: Report, **changes: Any) -> Any:
     """A decision in effect, and the status and place that follow."""
-    decision = decision_on(report, **changes)
-    lifecycle.lock_item(report.item_id)
-    locked = lifecycle.lock_reports(report.item_id, [report.pk])
-    lifecycle.apply_decision(
-        item_id=report.item_id,
-        reports=locked,
-        reopen=False,
-        upheld=decision.action in decision.UPHOLDS,
-    )
-    check_constraints_now()
+    with transaction.atomic():
+        decision = decision_on(report, **changes)
+        lifecycle.lock_item(report.item_id)
+        locked = lifecycle.lock_reports(report.item_id, [report.pk])
+        lifecycle.apply_decision(
+            item_id=report.item_id,
+            reports=locked,
+            reopen=False,
+            upheld=decision.action in decision.UPHOLDS,
+        )
+        check_constraints_now()
     return decision
