@@ -2,6 +2,7 @@
 
 Loaded by `-p dev.pytest_services` in pytest.ini. DATABASE_URL and REDIS_URL set beforehand win;
 with both set nothing is started. A kill -9 of pytest stops and removes everything too.
+With `-n` each of the processes that run tests has servers of its own.
 """
 
 from __future__ import annotations
@@ -32,11 +33,15 @@ def running_services() -> Services:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests() -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # pytest-django reads the settings, and with them the addresses, in this same hook.
     global _owner, _services  # noqa: PLW0603  one run a process
     if _services is not None:
         return
+    os.environ["ENVIRONMENT"] = "test"
+    runs_tests = "PYTEST_XDIST_WORKER" in os.environ
+    if getattr(early_config.known_args_namespace, "numprocesses", None) and not runs_tests:
+        return  # this process only hands tests out
     try:
         _services = start_services(throwaway=True)
     except DevError as error:
@@ -46,7 +51,6 @@ def pytest_load_initial_conftests() -> None:
     atexit.register(_stop)
     os.environ["DATABASE_URL"] = _services.database_url
     os.environ["REDIS_URL"] = _services.redis_url
-    os.environ["ENVIRONMENT"] = "test"
 
 
 @pytest.hookimpl(trylast=True)
