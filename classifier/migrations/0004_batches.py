@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("planning", "planning"),
                             ("running", "running"),
-                            ("stopped", "stopped by its cost limit"),
+                            ("stopped", "stopped"),
                             ("cancelling", "being cancelled"),
                             ("cancelled", "cancelled"),
                             ("done", "done"),

@@ -33,11 +33,11 @@ class Batch(models.Model):
         RETRY = "retry", _("retry")
 
     class State(models.TextChoices):
-        """`stopped` waits for a person at its cost limit; `cancelling` calls in what is out."""
+        """`stopped` waits for a person: its note says why; `cancelling` calls in what is out."""
 
         PLANNING = "planning", _("planning")
         RUNNING = "running", _("running")
-        STOPPED = "stopped", _("stopped by its cost limit")
+        STOPPED = "stopped", _("stopped")
         CANCELLING = "cancelling", _("being cancelled")
         CANCELLED = "cancelled", _("cancelled")
         DONE = "done", _("done")
