@@ -171,6 +171,6 @@ def test_the_reconciling_process_does_it(batch: Batch, standin: Standin, tmp_pat
     _late, file = answered(str(row_of(batch, state="done").key), standin, tmp_path)
     Batch.objects.update(state=Batch.State.CANCELLING)
 
-    call_command("reconcile", "--until-done")
+    call_command("reconcile", "--nice=0", "--until-done")
 
     assert file not in ids(standin)

@@ -33,12 +33,18 @@ class Command(Telling):
             action="store_true",
             help="Round after round, until no batch has anything left to do.",
         )
+        parser.add_argument(
+            "--nice",
+            type=int,
+            default=NICENESS,
+            help=f"How far it steps back for others on its machine; default {NICENESS}, 0: not.",
+        )
         parser.add_argument("--json", action="store_true", help="One JSON object a line.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
         self.as_json = options["json"]
         # Arrivals go first: on a busy machine this process waits, not their workers.
-        os.nice(NICENESS)
+        os.nice(options["nice"])
         self._strays_due = time.monotonic()
         self._pause = threading.Event()
         self._between = BetweenPieces(wait=self._pause.wait)
