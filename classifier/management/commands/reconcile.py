@@ -15,7 +15,7 @@ from classifier.models import Batch, ProviderBatch
 
 BETWEEN_ROUNDS_SECONDS = 1.0
 STAND_BY_SECONDS = 5.0
-NICENESS = 10
+NICENESS = 19
 STRAYS_EVERY_SECONDS = 3600.0
 
 
