@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TARGET = programs.ROOT / "docs" / "screenshots"
 SIZE: ViewportSize = {"width": 1280, "height": 800}
-TALL: ViewportSize = {"width": 1280, "height": 1560}
+TALL: ViewportSize = {"width": 1280, "height": 1500}
 DECISIONS = 5
 BATCH_PAGE = "/admin/classifier/batch/1/change/"
 STRICTER = (
@@ -131,7 +131,7 @@ def migrate(  # noqa: PLR0913 - one scene, and what it needs
         ("reclassify", "--execute"),
     ):
         supervisor.run_step(programs.step(name, name, *arguments, env=product.env), check=check)
-    as_admin = browser.new_page(base_url=page.url[: page.url.index("/review")], viewport=SIZE)
+    as_admin = browser.new_page(base_url=page.url[: page.url.index("/review")], viewport=TALL)
     log_in(as_admin, product.accounts["passwords"]["admin"], name="admin")
     wait_until(
         lambda: "100% have ended" in _text(as_admin, BATCH_PAGE),

@@ -7,6 +7,7 @@ import pytest
 from django.db.models import Count, Q
 
 from classifier.models import Classification, Job
+from dev import programs
 from dev.standin.client import Standin
 from moderation_site.tests.installation import Installation, installation, until
 from reports.models import Item, Report
@@ -67,19 +68,22 @@ def test_a_report_sent_over_http_is_classified_by_a_worker_and_stands_in_its_lis
 def test_a_worker_killed_in_the_middle_leaves_one_current_classification_for_each_report(
     site: Installation, client_of_sender: Client, standin: Standin
 ) -> None:
-    count = 40
-    standin.script({"kind": "delay", "seconds": 0.3}, times=None)
+    count, threads = 40, programs.LANES["live"]
+    standin.script({"kind": "delay", "seconds": 0.3}, times=threads)
+    standin.script({"kind": "delay", "seconds": 6}, times=threads)
     site.start_web()
     site.start_worker()
     for number in range(count):
         status, _ = site.post(body_saying(f"Text {number}"), api_key=client_of_sender.key)
         assert status == 202
-    until(lambda: Classification.objects.count() >= 8, what="the worker did not begin")
+    held = Job.objects.filter(done=False, lease_until__isnull=False)
+    until(
+        lambda: Classification.objects.count() == threads == held.count(),
+        what="the worker is not in the middle of what comes after the first answers",
+    )
 
     site.kill("worker-live")
 
-    held = Job.objects.filter(done=False, lease_until__isnull=False)
-    assert held.exists(), "the worker was not in the middle of anything"
     assert Report.objects.pending().exists()
     # The leases run out: time is moved by writing rows.
     taken = held.count()
