@@ -114,6 +114,12 @@ def learn_form(model: ProviderModel, *, thought: bool, formless: bool) -> None:
         log.warning("model %s: does not keep to the form %s", model.name, model.mode)
 
 
+def learn_batches(model: ProviderModel, *, offered: bool) -> None:
+    """Whether its provider takes batches, as it said just now."""
+    model.takes_batches = offered
+    ProviderModel.objects.filter(pk=model.pk).update(takes_batches=offered, batches_seen_at=Now())
+
+
 def forget(*, model: ProviderModel, actor: User | None = None, actor_name: str = "") -> None:
     """Probe it again before the next question; what errors taught is forgotten as well."""
     with transaction.atomic():

@@ -43,7 +43,7 @@ def may_change(request: HttpRequest) -> bool:
 @require_POST
 def take_step(request: HttpRequest, number: int, step: str) -> HttpResponse:
     """Copy, freeze or roll back, and show the version that came of it."""
-    _require(may_change(request))
+    _require(allowed=may_change(request))
     try:
         version = STEPS[step](number=number, actor=person(request))
     except PolicyVersionError as error:
@@ -54,7 +54,7 @@ def take_step(request: HttpRequest, number: int, step: str) -> HttpResponse:
 
 
 def edit(request: HttpRequest, number: int) -> HttpResponse:
-    _require(may_change(request))
+    _require(allowed=may_change(request))
     draft = get_object_or_404(PolicyVersion, pk=number)
     if draft.state != State.DRAFT:
         return _to_version(number)
@@ -87,7 +87,9 @@ def edit(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def compare_two(request: HttpRequest) -> HttpResponse:
-    _require(person(request).has_perm("classifier.view_policyversion") or may_change(request))
+    _require(
+        allowed=person(request).has_perm("classifier.view_policyversion") or may_change(request)
+    )
     form = CompareForm(request.GET or None)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
@@ -98,7 +100,7 @@ def compare_two(request: HttpRequest) -> HttpResponse:
 
 def activate_one(request: HttpRequest, number: int) -> HttpResponse:
     """The plan, and on its form the act."""
-    _require(may_change(request))
+    _require(allowed=may_change(request))
     version = get_object_or_404(PolicyVersion, pk=number)
     if version.state != State.CANDIDATE:
         return _to_version(number)
@@ -139,7 +141,7 @@ def _activate(request: HttpRequest, plan: Plan, wanted: dict[str, Any], *, may_s
     """Activate, and start the migration where that is wanted and allowed; one sentence."""
     if not wanted["start"]:
         return _said_of(activate(number=plan.version, actor=person(request)))
-    _require(may_start)
+    _require(allowed=may_start)
     batch = activate_and_migrate(
         plan=plan,
         max_cost=wanted["max_cost"],
@@ -161,7 +163,7 @@ def _said_of(version: PolicyVersion) -> str:
     }[State(version.state)] % {"number": version.number}
 
 
-def _require(allowed: bool) -> None:  # noqa: FBT001
+def _require(*, allowed: bool) -> None:
     if not allowed:
         raise PermissionDenied
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce, Least
 
 from classifier.batches.words import RemoteStatus
 from classifier.models import Batch, Job, ProviderBatch, ProviderModel
+from classifier.prices import recorded_price
 
 # Of an answer before the first has come: a summary, a category, a quote.
 UNKNOWN_ANSWER_TOKENS = 200
@@ -34,12 +35,10 @@ class Price:
 
 def price_of(model: ProviderModel | None, *, today: date) -> Price | None:
     """The recorded price, while it is not out of date."""
-    if model is None or model.price_until is None or model.price_until < today:
+    record = recorded_price(model) if model else None
+    if record is None or record.until < today:
         return None
-    if model.price_prompt is None or model.price_completion is None:
-        return None
-    share = Decimal(1) if model.price_batch_share is None else model.price_batch_share
-    return Price(prompt=model.price_prompt, completion=model.price_completion, batch_share=share)
+    return Price(prompt=record.read, completion=record.written, batch_share=record.batch_share)
 
 
 def spent(batch: Batch, price: Price) -> Decimal:

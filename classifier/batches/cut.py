@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from classifier.batches import files
 from classifier.batches.lines import Line, NoLineError, build_line
+from classifier.batches.lost import Lost, OpenLine, note_outcomes
 from classifier.batches.sizes import MOST_LINES, most_lines_now
 from classifier.models import (
     Batch,
@@ -135,7 +136,7 @@ def _write_piece(
         [line.job.report_id for line in piece]
     )
     asked: dict[BatchLine, int] = {}
-    not_sent: list[tuple[BatchLine, str]] = []
+    not_sent: list[Lost] = []
     room = True
     for line in piece:
         try:
@@ -143,7 +144,8 @@ def _write_piece(
                 line=line, report=reports[line.job.report_id], policy=policy, model=model
             )
         except NoLineError as error:
-            not_sent.append((line, error.reason))
+            asked_of = OpenLine(line.custom_id, line.job_id, line.job.report_id)
+            not_sent.append((asked_of, BatchLine.Outcome.NOT_SENT, error.reason))
             continue
         if written.size + len(built.text) > most:
             room = False
@@ -167,12 +169,9 @@ def _note_sent(asked: dict[BatchLine, int]) -> None:
         )
 
 
-def _go_through_calls(not_sent: Sequence[tuple[BatchLine, str]]) -> None:
-    for line, reason in not_sent:
-        BatchLine.objects.filter(pk=line.pk).update(
-            outcome=BatchLine.Outcome.NOT_SENT, reason=reason
-        )
-    Job.objects.filter(pk__in=[line.job_id for line, _reason in not_sent]).update(
+def _go_through_calls(not_sent: Sequence[Lost]) -> None:
+    note_outcomes(not_sent)
+    Job.objects.filter(pk__any=[line.job_id for line, _outcome, _reason in not_sent]).update(
         through=Job.Through.CALLS
     )
 

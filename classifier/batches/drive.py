@@ -25,6 +25,7 @@ from classifier.batches.refusals import stop_at_refusals
 from classifier.batches.send import create, upload
 from classifier.batches.sizes import was_refused
 from classifier.batches.write_jobs import write_jobs
+from classifier.capabilities import learn_batches
 from classifier.models import Batch, Job, ProviderBatch, ProviderModel
 from classifier.probing import find_out
 from classifier.provider import Fault, ProviderError
@@ -112,10 +113,7 @@ def _route(batch: Batch) -> Job.Through | None:
             _note(batch, "the provider does not say whether it takes batches")
             return None
         _note(batch, "")
-        ProviderModel.objects.filter(pk=model.pk).update(
-            takes_batches=offers, batches_seen_at=Now()
-        )
-        model.refresh_from_db()
+        learn_batches(model, offered=offers)
     return Job.Through(route(model))
 
 

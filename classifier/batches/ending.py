@@ -14,6 +14,7 @@ from classifier.batches.reopen import reopen_default, reopen_disagreements
 from classifier.batches.sizes import FILE_TOO_LARGE
 from classifier.batches.words import RemoteStatus
 from classifier.batches.write_jobs import BEFORE_ALL, Place, plan_again
+from classifier.capabilities import learn_batches
 from classifier.models import Batch, BatchLine, Job, ProviderBatch, ProviderModel, WaitingReason
 from classifier.provider import Fault, ProviderError
 from reports.audit import write_audit
@@ -151,9 +152,7 @@ def refused(provider_batch: ProviderBatch, error: ProviderError) -> None:
     batch = provider_batch.batch
     if remote.offers_batches() is False:
         log.warning("batch %s: the provider has no Batch API; by calls", batch.pk)
-        ProviderModel.objects.filter(
-            pk=ProviderModel.objects.of_policy(batch.policy_version).pk
-        ).update(takes_batches=False, batches_seen_at=Now())
+        learn_batches(ProviderModel.objects.of_policy(batch.policy_version), offered=False)
         batch.jobs.filter(done=False, parked=False).exclude(
             Exists(
                 BatchLine.objects.filter(job=OuterRef("pk"), outcome="").exclude(

@@ -44,17 +44,7 @@ def lose(lost: Sequence[Lost]) -> None:
     """
     if not lost:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE classifier_batchline AS line SET outcome = lost.outcome, reason = lost.reason"
-            " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS lost (custom_id, outcome, reason)"
-            " WHERE line.custom_id = lost.custom_id AND line.outcome = ''",
-            [
-                [line.custom_id for line, _outcome, _reason in lost],
-                [str(outcome) for _line, outcome, _reason in lost],
-                [str(reason) for _line, _outcome, reason in lost],
-            ],
-        )
+    note_outcomes(lost)
     for reason in sorted({reason for _line, _outcome, reason in lost}):
         too_long = reason == WaitingReason.TOO_LONG
         Job.objects.filter(
@@ -65,6 +55,21 @@ def lose(lost: Sequence[Lost]) -> None:
             reason=reason,
             submissions=Least(F("submissions") + 1, Job.MAX_SUBMISSIONS),
             through=Value(Job.Through.CALLS) if too_long else _UNTIL_IT_HAD_ITS_CHANCES,
+        )
+
+
+def note_outcomes(lost: Sequence[Lost]) -> None:
+    """Write the outcomes of lines that have none yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE classifier_batchline AS line SET outcome = lost.outcome, reason = lost.reason"
+            " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS lost (custom_id, outcome, reason)"
+            " WHERE line.custom_id = lost.custom_id AND line.outcome = ''",
+            [
+                [line.custom_id for line, _outcome, _reason in lost],
+                [str(outcome) for _line, outcome, _reason in lost],
+                [str(reason) for _line, _outcome, reason in lost],
+            ],
         )
 
 

@@ -1,7 +1,5 @@
 """axe-core finds no violation of WCAG 2.2 A and AA: every page, both languages, light and dark."""
 
-import os
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from importlib.util import find_spec
@@ -21,7 +19,7 @@ from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
-from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
+from reviews.tests.chromium import FOUND, MISSING, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
 
 pytestmark = [
@@ -36,15 +34,6 @@ def axe_source() -> str:
     assert found is not None
     assert found.origin is not None
     return Path(found.origin).with_name("axe.min.js").read_text()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright's loop runs in this thread, where the tests also use the database.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with chromium() as running:
-        yield running
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 def violations(shown: Page, complaints: list[str]) -> list[str]:

@@ -1,6 +1,5 @@
 """The page of a batch in a real browser: it keeps itself up to date, and rests when nobody looks."""
 
-import os
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from classifier.models import Batch, Job, PolicyVersion
 from classifier.tests.batches import add_flow, add_jobs, end_jobs, make_batch
-from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
+from reviews.tests.chromium import FOUND, MISSING, open_context
 from reviews.tests.test_batch_page import address, staff
 
 pytestmark = [
@@ -26,15 +25,6 @@ HIDEABLE = (
     "window.look = away => { window.away = away;"
     " document.dispatchEvent(new Event('visibilitychange')); }"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright's loop runs in this thread, where the tests also use the database.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with chromium() as running:
-        yield running
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A reviewer's work in a real browser: in English, in Arabic, without JavaScript, and too late."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Decision
-from reviews.tests.chromium import FOUND, MISSING, chromium, open_context
+from reviews.tests.chromium import FOUND, MISSING, open_context
 from reviews.tests.people import judge_threat
 
 pytestmark = [
@@ -20,15 +19,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 PASSWORD = "a long enough word"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright's loop runs in this thread, where the tests also use the database.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with chromium() as running:
-        yield running
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture
