@@ -18,6 +18,7 @@ from classifier.models import (
 from classifier.provider import Fault, ProviderError
 from classifier.tests.history import next_version, send_judged, start
 from classifier.tests.reconciling import one_round, rounds_until_done
+from classifier.tests.situations import claim, record, send_text
 from dev.standin.client import Standin
 from reports.models import Report
 from reports.tests.sending import Client
@@ -167,6 +168,26 @@ def test_a_file_too_large_for_the_provider_is_cut_in_smaller_ones(
     assert_each_has_one_current_verdict(batch)
     assert set(Job.objects.filter(batch=batch).values_list("submissions", flat=True)) == {0}
     assert max(each["lines"] for each in ProviderBatch.objects.values("lines")[1:]) <= 3
+
+
+def test_a_report_that_one_line_cannot_ask_goes_by_calls_and_the_others_are_sent(
+    client_of_sender: Client, policy: PolicyVersion, standin: Standin
+) -> None:
+    send_judged(client_of_sender, 2, policy=policy)
+    chapters = [{"text": "A long story. " * 1_400} for _chapter in range(4)]
+    long = send_text(client_of_sender, messages=chapters)
+    record(claim(long, policy))
+    batch = start(next_version())
+    for _round in range(10):
+        one_round()
+
+    assert outcomes() == {"recorded": 2, "not_sent": 1}
+    assert set(BatchLine.objects.filter(outcome="not_sent").values_list("reason", flat=True)) == {
+        "too_long"
+    }
+    left = Job.objects.get(batch=batch, done=False)
+    assert (left.report_id, left.through, left.parked) == (long.pk, "calls", False)
+    assert standin.standing()["counts"]["create"] == 1
 
 
 def test_without_a_batch_api_the_batch_goes_by_calls(batch: Batch, standin: Standin) -> None:
