@@ -4,7 +4,8 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
-from reviews.views import show_disagreements, show_item, show_list, start
+from reviews.views.item import show_item
+from reviews.views.lists import show_disagreements, show_list, start
 
 SLUGS = "|".join(BY_SLUG)
 

@@ -1,86 +1,28 @@
-"""The reviewers' pages. Every one needs a person with a permission; an API key opens none."""
+"""One item's page, and the decision that is taken on it."""
 
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.claims import hold_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
-from reviews.disagreements import read_disagreements
-from reviews.forms import DecisionForm, FilterForm
+from reviews.forms import DecisionForm
 from reviews.item import ItemPage, read_item
-from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
-from reviews.queue import Filters, count_lists, key_of, next_item, read_page
-
-may_review = permission_required("reviews.review_items", raise_exception=True)
-
-
-@require_safe
-@never_cache
-@login_required
-@may_review
-def show_list(request: HttpRequest, slug: str) -> HttpResponse:
-    """One of the four lists."""
-    listed = BY_SLUG[slug]
-    policy = active_policy_with_rest()
-    form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
-    filters = form.filters()
-    try:
-        page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
-    except ValueError:
-        return redirect(request.path)  # a key that no page of ours gave: begin at the top
-    chosen = _chosen(filters)
-    context = {
-        "listed": listed,
-        "page": page,
-        "form": form,
-        "policy": policy,
-        "filtered": bool(chosen),
-        "query": urlencode(chosen),
-        "next": urlencode({**chosen, "after": page.after}) if page.after else "",
-        "from_top": "after" not in request.GET,
-    }
-    return render(request, "reviews/list.html", _with_navigation(context))
-
-
-@require_safe
-@never_cache
-@login_required
-@may_review
-def show_disagreements(request: HttpRequest) -> HttpResponse:
-    """What newer versions found where none was found before, and nobody has looked at yet."""
-    try:
-        page = read_disagreements(after=request.GET.get("after", ""))
-    except ValueError:
-        return redirect(request.path)
-    context = {
-        "disagreeing": page,
-        "policy": active_policy_with_rest(),
-        "from_top": "after" not in request.GET,
-    }
-    return render(request, "reviews/disagreements.html", _with_navigation(context))
-
-
-@require_safe
-@never_cache
-@login_required
-@may_review
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """The top item of a list, narrowed as the list was."""
-    listed = BY_SLUG[slug]
-    return _open_next(request, listed, after=request.GET.get("after", ""))
+from reviews.lists import BY_NAME, BY_SLUG, ListPage
+from reviews.queue import key_of
+from reviews.views.access import decider, may_review
+from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -89,7 +31,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 @may_review
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
-    reviewer = _decider(request)
+    reviewer = decider(request)
     try:
         if reviewer and request.method == "GET":
             hold_item(item_id=item_id, reviewer=reviewer)
@@ -103,12 +45,6 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         return _decide(request, reviewer, page, policy)
     form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
     return _render_item(request, page, form, policy)
-
-
-def _decider(request: HttpRequest) -> User | None:
-    """Who asks, if they may decide."""
-    user = request.user
-    return user if isinstance(user, User) and user.has_perm("reviews.decide_items") else None
 
 
 def _decide(
@@ -145,34 +81,13 @@ def _decide(
         },
     )
     if "next" in request.POST:
-        return _open_next(request, _list_of(request, page), beside=page.item.pk)
+        return open_next(request, _list_of(request, page), beside=page.item.pk)
     return redirect(request.get_full_path())
-
-
-def _open_next(
-    request: HttpRequest, listed: ListPage, *, beside: int | None = None, after: str = ""
-) -> HttpResponse:
-    filters = _filters(request)
-    chosen = _chosen(filters)
-    try:
-        item = next_item(listed.name, filters=filters, beside=beside, after=after)
-    except ValueError:
-        item = next_item(listed.name, filters=filters)
-    if item is None:
-        messages.info(request, _("That was the last one of this list."))
-        return redirect(_address("review-list", listed.slug, query=urlencode(chosen)))
-    query = urlencode({**chosen, "from": listed.slug})
-    return redirect(_address("review-item", item.pk, query=query))
 
 
 def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
     """The list that the reviewer works through: the address says, else where the item stood."""
     return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
-
-
-def _filters(request: HttpRequest) -> Filters:
-    """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
-    return Filters(**{key: request.GET.get(key, "")[:255] for key in vars(Filters())})
 
 
 def _form(
@@ -197,7 +112,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     stale: Any = None,
 ) -> HttpResponse:
     came_from = _list_of(request, page)
-    chosen = _chosen(_filters(request))
+    chosen = chosen_of(filters_of(request))
     query = urlencode(chosen)
     after = urlencode({**chosen, "after": key_of(page.item)})
     context = {
@@ -206,34 +121,15 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "stale": stale,
         "policy": policy,
         "came_from": came_from,
-        "back": _address("review-list", came_from.slug, query=query),
+        "back": address_of("review-list", came_from.slug, query=query),
         # A place in another list says nothing of what comes next in this one.
-        "skip": _address("review-start", came_from.slug, query=after)
+        "skip": address_of("review-start", came_from.slug, query=after)
         if came_from.name == page.item.list
         else "",
         "listed": BY_NAME[Item.List(page.item.list)],
-        "may_decide": _decider(request) is not None,
+        "may_decide": decider(request) is not None,
     }
-    return render(request, "reviews/item.html", _with_navigation(context), status=status)
-
-
-def _with_navigation(context: dict[str, Any]) -> dict[str, Any]:
-    counts = count_lists()
-    numbers = {each.name: getattr(counts, each.name.value) for each in LISTS}
-    return {
-        **context,
-        "lists": [(each, numbers[each.name]) for each in LISTS],
-        "overdue": counts.overdue,
-        "disagreements": counts.disagreements,
-    }
-
-
-def _chosen(filters: Filters) -> dict[str, str]:
-    return {key: value for key, value in vars(filters).items() if value}
-
-
-def _address(name: str, *args: Any, query: str) -> str:
-    return reverse(name, args=args) + (f"?{query}" if query else "")
+    return render(request, "reviews/item.html", with_navigation(context), status=status)
 
 
 def _as_shown(typed: QueryDict, page: ItemPage) -> QueryDict:

@@ -1,0 +1,13 @@
+"""Who may open a page, and who may decide on it."""
+
+from django.contrib.auth.decorators import permission_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+may_review = permission_required("reviews.review_items", raise_exception=True)
+
+
+def decider(request: HttpRequest) -> User | None:
+    """Who asks, if they may decide."""
+    user = request.user
+    return user if isinstance(user, User) and user.has_perm("reviews.decide_items") else None
