@@ -1,6 +1,20 @@
-"""What people do with items: who has one in hand, and what they decided."""
+"""What people do with items: who has one in hand, what they decided, and how they like to work."""
 
-from reviews.models.claim import Claim
+from reviews.models.claim import LONGEST_CLAIM, Claim, Skip
 from reviews.models.decision import DecidedReport, Decision
+from reviews.models.draft import Draft
+from reviews.models.hold import Hold
+from reviews.models.preferences import Preferences
+from reviews.models.saved_view import SavedView
 
-__all__ = ["Claim", "DecidedReport", "Decision"]
+__all__ = [
+    "LONGEST_CLAIM",
+    "Claim",
+    "DecidedReport",
+    "Decision",
+    "Draft",
+    "Hold",
+    "Preferences",
+    "SavedView",
+    "Skip",
+]
