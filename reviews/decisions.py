@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
-from reviews.claims import release_item
+from reviews.claims import refuse_if_held, release_item
 from reviews.models import DecidedReport, Decision
 
 
@@ -49,7 +49,7 @@ def decide_item(
     `last_decision_id` is the item's newest decision as the page showed it; another one by now raises
     `StaleDecisionError`, unless it is this very wish of the same person, sent twice. An earlier
     decision is overridden, never edited, and for all reports that it was about. Reports that came in
-    meanwhile are not touched: nobody has seen them.
+    meanwhile are not touched: nobody has seen them. `HeldByAnotherError` while somebody else has it.
     """
     with transaction.atomic():
         lifecycle.lock_item(item_id)
@@ -59,6 +59,7 @@ def decide_item(
             if _says(standing, reviewer, wish) and set(report_ids) <= set(_covered(standing)):
                 return standing
             raise StaleDecisionError(standing)
+        refuse_if_held(item_id, reviewer)
         reports = lifecycle.lock_reports(item_id, {*report_ids, *_covered(standing)})
         if not set(report_ids) & {report.pk for report in reports}:
             raise NothingToDecideError

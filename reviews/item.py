@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, When
+from django.db.models import Case, Count, Func, IntegerField, Max, QuerySet, Value, When
 from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
@@ -15,7 +15,8 @@ from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.models import Claim, Decision
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.models import Decision
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -67,8 +68,8 @@ class ItemPage:
     more: int
     """Reports of the item that are not shown, and that a decision from this page leaves alone."""
     decisions: list[Decision]
-    claim: Claim | None
-    """Who has the item in hand."""
+    in_hand: InHand | None
+    waits: Waiting | None
     disagreements: list[Disagreement]
     """What a newer version found where none had been found; alike ones but once."""
 
@@ -146,8 +147,10 @@ class ItemPage:
 
 def read_item(item_id: int) -> ItemPage:
     """The item with its most pressing reports; raises `Item.DoesNotExist`."""
-    items = Item.objects.select_related("sender").annotate(report_count=Count("reports"))
-    item = items.get(pk=item_id)
+    items = Item.objects.select_related("sender").annotate(
+        report_count=Count("reports"), newest_report=Max("reports")
+    )
+    item = with_hands(items).get(pk=item_id)
     every = Report.objects.filter(item=item)
     chosen = _within_bounds(
         list(
@@ -167,7 +170,8 @@ def read_item(item_id: int) -> ItemPage:
         shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
         more=item.report_count - len(chosen),
         decisions=list(decisions),
-        claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
+        in_hand=in_hand_of(item),
+        waits=waiting_of(item),
         disagreements=_disagreements(chosen),
     )
 

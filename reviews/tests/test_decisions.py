@@ -11,7 +11,15 @@ from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying, store_instead
 from reviews.item import SHOWN_REPORTS
 from reviews.models import Decision
-from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+from reviews.tests.people import (
+    classify,
+    decide,
+    form_of,
+    judge_threat,
+    log_in,
+    page,
+    time_runs_out,
+)
 
 pytestmark = pytest.mark.usefixtures("policy")
 
@@ -83,6 +91,7 @@ def test_a_stale_form_gets_409_with_who_decided_what_and_keeps_the_typed_text(
 ) -> None:
     report = client_of_sender.send(body_saying("contested"))
     seen_before = read(browser, report)
+    time_runs_out()
     omar = log_in("omar", "reviewer")
     decide(omar, report.item, read(omar, report), action="warn", category="harassment")
 

@@ -1,5 +1,7 @@
 """One item's page, and the decision that is taken on it."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -8,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -15,14 +18,18 @@ from django.views.decorators.http import require_http_methods
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
 from reports.models import Item
-from reviews.claims import hold_item
+from reviews.claims import HOLDS, HeldByAnotherError, claim_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
 from reviews.forms import DecisionForm
+from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
 from reviews.queue import key_of
 from reviews.views.access import decider, may_review
 from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
+
+# Opening the page again gives its reader more time, yet not with every look.
+RENEWED_AFTER = timedelta(minutes=1)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,14 +37,14 @@ from reviews.views.navigation import address_of, chosen_of, filters_of, open_nex
 @login_required
 @may_review
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
-    """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
+    """An item's page, and the decision that is taken on it. Who may decide takes it by opening it."""
     reviewer = decider(request)
     try:
-        if reviewer and request.method == "GET":
-            hold_item(item_id=item_id, reviewer=reviewer)
         page = read_item(item_id)
     except Item.DoesNotExist:
         raise Http404 from None
+    if reviewer and request.method == "GET" and page.item.list != Item.List.RESOLVED:
+        page = _taken(page, reviewer)
     policy = active_policy_with_rest()
     if request.method == "POST":
         if reviewer is None:
@@ -45,6 +52,16 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         return _decide(request, reviewer, page, policy)
     form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
     return _render_item(request, page, form, policy)
+
+
+def _taken(page: ItemPage, reviewer: User) -> ItemPage:
+    """The page once its reader has taken the item, or has it for longer; as it was where they cannot."""
+    mine = page.in_hand or InHand(reviewer.pk, reviewer.get_username(), timezone.now())
+    until = timezone.now() + HOLDS
+    if mine.reviewer_id != reviewer.pk or until - mine.until < RENEWED_AFTER:
+        return page
+    taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
+    return replace(page, in_hand=replace(mine, until=until)) if taken else page
 
 
 def _decide(
@@ -69,6 +86,11 @@ def _decide(
         # What was typed stays; a second try overrides knowingly.
         again = _form(page, policy, data=_as_shown(request.POST, page))
         return _render_item(request, page, again, policy, stale=stale.standing, status=409)
+    except HeldByAnotherError as held:
+        again = _form(page, policy, data=_as_shown(request.POST, page))
+        return _render_item(
+            request, page, again, policy, refused_for=InHand.by(held.claim), status=409
+        )
     except NothingToDecideError:
         raise Http404 from None
     messages.success(
@@ -110,7 +132,10 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     *,
     status: int = 200,
     stale: Any = None,
+    refused_for: InHand | None = None,
 ) -> HttpResponse:
+    in_hand = refused_for or page.in_hand
+    theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
     came_from = _list_of(request, page)
     chosen = chosen_of(filters_of(request))
     query = urlencode(chosen)
@@ -119,6 +144,11 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "page": page,
         "form": form,
         "stale": stale,
+        "in_hand": in_hand,
+        "theirs": theirs,
+        "refused": refused_for is not None,
+        # What was typed is never taken off the page.
+        "offers_form": form.is_bound or not theirs,
         "policy": policy,
         "came_from": came_from,
         "back": address_of("review-list", came_from.slug, query=query),
