@@ -79,18 +79,20 @@ def renew_claim(item_id: int, reviewer: User) -> bool:
 
 def give_back(*, item_id: int, reviewer: User) -> bool:
     """Let go of an item, or take back what one handed over. False where there is nothing to end."""
+    ends = Q(reviewer=reviewer) | Q(handed_by=reviewer)
     with transaction.atomic():
         item = Item.objects.select_for_update(no_key=True).get(pk=item_id)
-        ended = end_claim_of(item, reviewer)
+        held = Claim.objects.in_force().filter(ends, item=item)
+        ended = bool(held.update(released_at=Now()))
         if ended:
             write_audit(action="released", of=item, actor=reviewer)
     return ended
 
 
 def end_claim_of(item: Item, reviewer: User) -> bool:
-    """End the claim in force that one has, or handed over; under the item's lock."""
-    ends = Q(reviewer=reviewer) | Q(handed_by=reviewer)
-    return bool(Claim.objects.in_force().filter(ends, item=item).update(released_at=Now()))
+    """End the claim in force that one has; under the item's lock."""
+    held = Claim.objects.in_force().filter(item=item, reviewer=reviewer)
+    return bool(held.update(released_at=Now()))
 
 
 def refuse_if_held(item_id: int, reviewer: User) -> None:

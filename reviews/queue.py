@@ -1,4 +1,4 @@
-"""What reviewers read: the four lists of items, their counts, and what comes next.
+"""What reviewers read: the four lists of items and their counts.
 
 Order: most severe first, then oldest; resolved items latest first. Pages follow a key, not a
 number, so that a list which moves meanwhile shows no item twice and a deep page costs no more.
@@ -14,6 +14,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
 from reviews.filters import Filters, narrowed
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
 from reviews.models import Decision
 
 PAGE = 25
@@ -29,6 +30,8 @@ class Card:
     lead: Report
     reports: int
     decision: Decision | None
+    in_hand: InHand | None
+    waits: Waiting | None
 
 
 @dataclass(frozen=True)
@@ -72,41 +75,31 @@ _COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
-    items = narrowed(_in_order(name), name, filters)
+    items = narrowed(in_order(name), name, filters)
     if after:
         items = _beyond(items, name, after)
     rows: list[Any] = list(
-        items.select_related("sender").annotate(**_lead_and_count(name))[: PAGE + 1]
+        with_hands(items).select_related("sender").annotate(**_lead_and_count(name))[: PAGE + 1]
     )
     shown = rows[:PAGE]
     leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
     by_id = {report.pk: report for report in leads.with_excerpt()}
     decisions = Decision.objects.newest_of([row.pk for row in shown])
     cards = [
-        Card(row, by_id[row.lead_id], row.report_count, decisions.get(row.pk)) for row in shown
+        Card(
+            row,
+            by_id[row.lead_id],
+            row.report_count,
+            decisions.get(row.pk),
+            in_hand_of(row),
+            waiting_of(row),
+        )
+        for row in shown
     ]
     return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
 
 
-def next_item(
-    name: Item.List, *, filters: Filters, beside: int | None = None, after: str = ""
-) -> Item | None:
-    """The top of a list, or what follows the item with the key `after`; None at the end.
-
-    `beside` is passed over. `ValueError` for a key that no page gave.
-    """
-    items = narrowed(_in_order(name), name, filters)
-    if after:
-        items = _beyond(items, name, after)
-    return (items if beside is None else items.exclude(pk=beside)).first()
-
-
-def key_of(item: Item) -> str:
-    """The item's place in its list, to go on from."""
-    return _key(Item.List(item.list), item)
-
-
-def _in_order(name: Item.List) -> QuerySet[Item]:
+def in_order(name: Item.List) -> QuerySet[Item]:
     if name == Item.List.RESOLVED:
         return Item.objects.filter(list=name).order_by("-resolved_at", "-id")
     return Item.objects.filter(list=name).order_by("-rank", "since", "id")

@@ -4,8 +4,9 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
+from reviews.views import moving
 from reviews.views.item import show_item
-from reviews.views.lists import show_disagreements, show_list, start
+from reviews.views.lists import show_disagreements, show_list
 
 SLUGS = "|".join(BY_SLUG)
 
@@ -13,9 +14,14 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="review-home")),
     path("review/", RedirectView.as_view(url="/review/needs-review/"), name="review-home"),
     re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
-    re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
+    re_path(rf"^review/(?P<slug>{SLUGS})/start/$", moving.start, name="review-start"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
+    path("review/items/<int:item_id>/claim/", moving.keep_claim, name="review-claim"),
+    path("review/items/<int:item_id>/skip/", moving.skip, name="review-skip"),
+    path("review/items/<int:item_id>/release/", moving.release, name="review-release"),
+    path("review/items/<int:item_id>/put-aside/", moving.put_aside, name="review-put-aside"),
+    path("review/items/<int:item_id>/hand-over/", moving.hand_over, name="review-hand-over"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),

@@ -21,12 +21,19 @@ from reports.models import Item
 from reviews.claims import HOLDS, HeldByAnotherError, claim_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
 from reviews.forms import DecisionForm
+from reviews.forms_of_moving import read_id
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
-from reviews.lists import BY_NAME, BY_SLUG, ListPage
-from reviews.queue import key_of
+from reviews.lists import BY_NAME
 from reviews.views.access import decider, may_review
-from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
+from reviews.views.navigation import (
+    address_of,
+    chosen_of,
+    filters_of,
+    list_of,
+    open_next,
+    with_navigation,
+)from reviews.words_of_moving import new_reports
 
 # Opening the page again gives its reader more time, yet not with every look.
 RENEWED_AFTER = timedelta(minutes=1)
@@ -102,14 +109,12 @@ def _decide(
             "item": f"\u2068{name_controls(page.title)}\u2069",
         },
     )
+    if late := new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
+        messages.info(request, late)
     if "next" in request.POST:
-        return open_next(request, _list_of(request, page), beside=page.item.pk)
+        listed = list_of(request, page.item)
+        return open_next(request, listed, reviewer=reviewer, beside=page.item.pk)
     return redirect(request.get_full_path())
-
-
-def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
-    """The list that the reviewer works through: the address says, else where the item stood."""
-    return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
 
 
 def _form(
@@ -136,10 +141,8 @@ def _render_item(  # noqa: PLR0913 - what a page needs
 ) -> HttpResponse:
     in_hand = refused_for or page.in_hand
     theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
-    came_from = _list_of(request, page)
+    came_from = list_of(request, page.item)
     chosen = chosen_of(filters_of(request))
-    query = urlencode(chosen)
-    after = urlencode({**chosen, "after": key_of(page.item)})
     context = {
         "page": page,
         "form": form,
@@ -151,11 +154,9 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "offers_form": form.is_bound or not theirs,
         "policy": policy,
         "came_from": came_from,
-        "back": address_of("review-list", came_from.slug, query=query),
-        # A place in another list says nothing of what comes next in this one.
-        "skip": address_of("review-start", came_from.slug, query=after)
-        if came_from.name == page.item.list
-        else "",
+        "back": address_of("review-list", came_from.slug, query=urlencode(chosen)),
+        # What the addresses of the next steps carry on.
+        "onward": urlencode({**chosen, "from": came_from.slug}),
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
     }
