@@ -33,7 +33,8 @@ from reviews.views.navigation import (
     list_of,
     open_next,
     with_navigation,
-)from reviews.words_of_moving import new_reports
+)
+from reviews.words_of_moving import new_reports
 
 # Opening the page again gives its reader more time, yet not with every look.
 RENEWED_AFTER = timedelta(minutes=1)
