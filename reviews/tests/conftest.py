@@ -1,12 +1,16 @@
-"""One browser a module, for the tests that look at pages as people do."""
+"""One browser a module, for the tests that look at pages as people do; and two people at work."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from django.test import Client as HttpClient
 from playwright.sync_api import Browser
 
+from reports.models import Report
+from reports.tests.sending import Client, body_saying
 from reviews.tests.chromium import chromium
+from reviews.tests.people import log_in
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +20,19 @@ def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def dana(db: None) -> HttpClient:  # noqa: ARG001
+    return log_in("dana", "reviewer")
+
+
+@pytest.fixture
+def omar(db: None) -> HttpClient:  # noqa: ARG001
+    return log_in("omar", "reviewer")
+
+
+@pytest.fixture
+def reports(client_of_sender: Client) -> list[Report]:
+    """Five pending items, in the list's order."""
+    return [client_of_sender.send(body_saying(f"text {number}")) for number in range(5)]
