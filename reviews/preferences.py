@@ -21,6 +21,14 @@ class Choices:
     pause_after: int
 
 
+def preferences_of(user: User) -> Preferences:
+    """What the person chose, else the defaults."""
+    try:
+        return user.review_preferences
+    except Preferences.DoesNotExist:
+        return Preferences(user=user)
+
+
 def save_preferences(*, user: User, choices: Choices, offered: Collection[str]) -> None:
     """Remember what the person chose. What stands already writes nothing.
 
@@ -37,9 +45,7 @@ def save_preferences(*, user: User, choices: Choices, offered: Collection[str]) 
         for name in changed:
             setattr(standing, name, wanted[name])
         standing.save(update_fields=changed)
-        write_audit(
-            action="preferences_changed", of=standing, actor=user, detail={"fields": changed}
-        )
+        write_audit(action="preferences_changed", of=user, actor=user, detail={"fields": changed})
 
 
 def lock_preferences(user: User) -> Preferences:

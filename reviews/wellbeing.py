@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce, Now, TruncDay
 
 from reports.models import Severity
 from reviews.models import Claim, Preferences
+from reviews.preferences import preferences_of
 from reviews.veil import reveals
 
 SEVERE = Severity.HIGH
@@ -22,7 +23,7 @@ class Desk:
     severe_today: int
     """Since midnight UTC."""
     severe_since_pause: int
-    """Since the last pause of today, or since the person last chose to go on without one."""
+    """Of those, since the last pause, or since the person last chose to go on without one."""
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
 
@@ -36,28 +37,17 @@ class Desk:
 
 
 def read_desk(user: User, *, item_id: int | None = None) -> Desk:
-    """In one statement; `item_id` where the page is about one item."""
-    revealed = reveals(item_id or 0).filter(actor=OuterRef("pk"))
-    found = (
-        User.objects.select_related("review_preferences")
-        .annotate(
-            severe_today=_severe(Claim.objects.filter(claimed_at__gte=_TODAY)),
-            severe_since_pause=_severe(
-                Claim.objects.filter(
-                    claimed_at__gte=_TODAY,
-                    claimed_at__gt=Coalesce(OuterRef("review_preferences__paused_at"), _TODAY),
-                )
-            ),
-        )
-        .annotate(has_revealed=Exists(revealed))
-        .get(pk=user.pk)
+    """In one statement beside the preferences; `item_id` where the page is about one item."""
+    preferences = preferences_of(user)
+    today = Claim.objects.filter(claimed_at__gte=TruncDay(Now(), tzinfo=UTC))
+    paused = preferences.paused_at
+    counts = User.objects.annotate(
+        today=_severe(today),
+        since=_severe(today.filter(claimed_at__gt=paused) if paused else today),
+        revealed=Exists(reveals(item_id or 0).filter(actor=OuterRef("pk"))),
     )
-    return Desk(
-        preferences_of(found), found.severe_today, found.severe_since_pause, found.has_revealed
-    )
-
-
-_TODAY = TruncDay(Now(), tzinfo=UTC)
+    row = counts.values_list("today", "since", "revealed").get(pk=user.pk)
+    return Desk(preferences, *row)
 
 
 def _severe(claims: QuerySet[Claim]) -> Coalesce:
@@ -65,11 +55,3 @@ def _severe(claims: QuerySet[Claim]) -> Coalesce:
     mine = claims.filter(reviewer=OuterRef("pk"), item__rank__gte=SEVERE).order_by()
     counted = mine.values("reviewer").annotate(many=Count("item", distinct=True)).values("many")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-
-
-def preferences_of(user: User) -> Preferences:
-    """What the person chose, else the defaults."""
-    try:
-        return user.review_preferences
-    except Preferences.DoesNotExist:
-        return Preferences(user=user)

@@ -137,7 +137,7 @@ def test_who_only_reads_and_holds_nothing_can_reveal_as_well(threat: Report) -> 
         (Severity.HIGH, Severity.CRITICAL, True),
     ],
 )
-def test_each_person_chooses_from_which_severity_on(
+def test_each_person_chooses_from_which_severity_on(  # noqa: PLR0917 - a table
     browser: Browser,
     client_of_sender: Client,
     policy: PolicyVersion,

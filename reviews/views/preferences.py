@@ -11,10 +11,11 @@ from django.views.decorators.http import require_http_methods
 
 from classifier.models import PolicyVersion
 from reviews.forms import PreferencesForm
-from reviews.preferences import save_preferences
+from reviews.opting_out import nobody_takes
+from reviews.preferences import preferences_of, save_preferences
 from reviews.views.access import may_review
 from reviews.views.navigation import with_navigation
-from reviews.wellbeing import read_desk
+from reviews.words import category_name
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -25,14 +26,19 @@ def show_preferences(request: HttpRequest) -> HttpResponse:
     """`/review/preferences/`."""
     assert isinstance(request.user, User)  # noqa: S101 - logged in
     policy = PolicyVersion.objects.active()
-    desk = read_desk(request.user)
     sent = request.POST if request.method == "POST" else None
-    form = PreferencesForm(sent, standing=desk.preferences, policy=policy)
+    form = PreferencesForm(sent, standing=preferences_of(request.user), policy=policy)
     if sent is not None and form.is_valid():
         save_preferences(user=request.user, choices=form.choices(), offered=form.offered)
         messages.success(request, _("Saved."))
+        if untaken := set(nobody_takes(policy)) & set(form.choices().opted_out):
+            names = ", ".join(sorted(category_name(each, policy) for each in untaken))
+            said = _(
+                "Nobody is handed any more: %(names)s. Such items wait until somebody opens them."
+            )
+            messages.warning(request, said % {"names": f"\u2068{names}\u2069"})
         return redirect(request.path)
-    context = {"form": form, "desk": desk, "policy": policy}
+    context = {"form": form, "policy": policy}
     return render(
         request,
         "reviews/preferences.html",
