@@ -5,7 +5,9 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
-from reports.models import Item, Report
+from classifier.tests import history
+from reports.models import Item
+from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying
 from reviews.models import Preferences
 from reviews.opting_out import nobody_takes, not_opted_out, takers
@@ -49,9 +51,10 @@ def test_an_item_is_kept_from_who_opted_out_of_any_of_its_reports_categories(
     assert handed_to(User.objects.get(username="omar")) == every
     assert handed_to(opt_out("dana", "hate")) == [spam.item, pending.item]
 
-    Report.objects.filter(pk=mixed[1].pk).update(status="resolved")
+    resolve(mixed[1])
     assert handed_to(opt_out("dana", "hate")) == [mixed[0].item, spam.item, pending.item]
-    classify(hateful, policy, category="spam", safe=False)  # the older verdict is superseded
+    hateful.classifications.update(superseded=True)
+    classify(hateful, history.next_version(), category="spam", safe=False)
     assert handed_to(opt_out("dana", "hate")) == every
     assert handed_to(opt_out("dana")) == every
 
