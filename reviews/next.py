@@ -4,13 +4,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from classifier.models import Classification
 from reports.audit import write_audit
-from reports.models import Item, Report
+from reports.models import Item
 from reviews.claims import claim_item, end_claim_of, take_locked
 from reviews.filters import Filters, narrowed
 from reviews.holds import keeping_from
-from reviews.models import Claim, Preferences, Skip
+from reviews.models import Claim, Skip
+from reviews.opting_out import not_opted_out
 from reviews.queue import in_order
 
 
@@ -52,12 +52,7 @@ def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[
         ~Exists(Skip.objects.filter(**this, reviewer=reviewer)),
         ~Exists(keeping_from(reviewer).filter(**this)),
     )
-    unwanted = Preferences.objects.filter(user=reviewer).values_list("opted_out", flat=True).first()
-    if unwanted:
-        unresolved = Q(report__item=OuterRef("pk")) & ~Q(report__status=Report.Status.RESOLVED)
-        current = Classification.objects.filter(superseded=False, category__in=unwanted)
-        items = items.filter(~Exists(current.filter(unresolved)))
-    return items
+    return not_opted_out(items, reviewer)
 
 
 def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> QuerySet[Claim, int]:

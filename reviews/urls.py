@@ -5,8 +5,10 @@ from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
 from reviews.views import moving
-from reviews.views.item import show_item
+from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list
+from reviews.views.pause import pause
+from reviews.views.preferences import show_preferences
 
 SLUGS = "|".join(BY_SLUG)
 
@@ -16,12 +18,15 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", moving.start, name="review-start"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
+    path("review/pause/", pause, name="review-pause"),
+    path("review/preferences/", show_preferences, name="review-preferences"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("review/items/<int:item_id>/claim/", moving.keep_claim, name="review-claim"),
     path("review/items/<int:item_id>/skip/", moving.skip, name="review-skip"),
     path("review/items/<int:item_id>/release/", moving.release, name="review-release"),
     path("review/items/<int:item_id>/put-aside/", moving.put_aside, name="review-put-aside"),
     path("review/items/<int:item_id>/hand-over/", moving.hand_over, name="review-hand-over"),
+    path("review/items/<int:item_id>/reveal/", reveal, name="review-reveal"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),

@@ -52,7 +52,7 @@ def test_a_category_that_one_has_opted_out_of_is_not_given(
     spam = client_of_sender.send(body_saying("spam"))
     spam_verdict = {"category": "spam", "severity": 1, "safe": False, "rules": ["unsafe_category"]}
     classify(spam, policy, **spam_verdict)
-    Preferences.objects.create(user_id=pk("dana"), opted_out=["credible_threat"])
+    Preferences.objects.filter(user=pk("dana")).update(opted_out=["credible_threat"])
 
     start = "/review/needs-review/start/"
     assert go(dana, start) == f"/review/items/{spam.item_id}/?from=needs-review"

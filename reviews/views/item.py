@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
@@ -25,6 +25,7 @@ from reviews.forms_of_moving import read_id
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
+from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review
 from reviews.views.navigation import (
     address_of,
@@ -34,6 +35,7 @@ from reviews.views.navigation import (
     open_next,
     with_navigation,
 )
+from reviews.wellbeing import read_desk
 from reviews.words_of_moving import new_reports
 
 # Opening the page again gives its reader more time, yet not with every look.
@@ -118,6 +120,20 @@ def _decide(
     return redirect(request.get_full_path())
 
 
+@require_POST
+@login_required
+@may_review
+def reveal(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The item's page again, with the text that the veil hid."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    try:
+        reveal_item(item_id=item_id, user=request.user)
+    except Item.DoesNotExist:
+        raise Http404 from None
+    query = request.GET.urlencode()
+    return redirect(f"{address_of('review-item', item_id, query=query)}#shown")
+
+
 def _form(
     page: ItemPage, policy: PolicyVersion | None, *, data: Any = None, initial: Any = None
 ) -> DecisionForm:
@@ -144,8 +160,15 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
     came_from = list_of(request, page.item)
     chosen = chosen_of(filters_of(request))
+    assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
+    desk = read_desk(request.user, item_id=page.item.pk)
+    veils = desk.veils(page.item.rank)
     context = {
         "page": page,
+        "desk": desk,
+        # The summary stays first once the text is shown: nothing moves under the reader's eyes.
+        "summary_first": veils,
+        "veiled": veils and not desk.has_revealed,
         "form": form,
         "stale": stale,
         "in_hand": in_hand,

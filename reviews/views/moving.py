@@ -100,9 +100,10 @@ def hand_over(request: HttpRequest, item_id: int) -> HttpResponse:
     item = get_object_or_404(Item, pk=item_id)
     reviewer = _reviewer(request)
     colleagues = handing.colleagues_of(reviewer)
-    form = HandOverForm(request.POST or None, colleagues=colleagues)
+    sent = request.POST if request.method == "POST" else None
+    form = HandOverForm(sent, colleagues=colleagues)
     status = 200
-    if request.method == "POST":
+    if sent is not None:
         status = 422
         if form.is_valid():
             to, note = form.cleaned_data["to"], form.cleaned_data["note"]
