@@ -202,6 +202,7 @@ SECURE_HSTS_PRELOAD = PRODUCTION
 if env.bool("BEHIND_TLS_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+AUTHENTICATION_BACKENDS = ["reviews.accounts.Accounts"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
