@@ -6,7 +6,6 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Permission, User
 from django.db.models import Q
 
-
 _CACHE = "_perm_cache"  # Django's own name
 
 
