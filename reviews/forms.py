@@ -5,12 +5,13 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion, WaitingReason
-from reports.models import Sender
+from reports.models import Sender, Severity
 from reports.submission import Reason
 from reviews.decisions import Wish
 from reviews.drafts import Typed
 from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision, Draft
+from reviews.models import Decision, Draft, Preferences
+from reviews.preferences import Choices
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
@@ -51,6 +52,59 @@ class FilterForm(forms.Form):
     def filters(self) -> Filters:
         self.is_valid()
         return Filters(**self.cleaned_data)
+
+
+class PreferencesForm(forms.Form):
+    """What a reviewer chooses for themselves; its fields are those of `Preferences`."""
+
+    veil_from = forms.TypedChoiceField(
+        label=_("Hide texts until I ask for them"),
+        help_text=_("Links and what was sent along too. Lists show the model's summary instead."),
+        required=False,
+        coerce=int,
+        empty_value=None,
+    )
+    greyscale = forms.BooleanField(
+        label=_("Show reported texts without colours"),
+        help_text=_("Emoji and coloured signs in grey."),
+        required=False,
+    )
+    opted_out = forms.MultipleChoiceField(
+        label=_("Do not hand me"),
+        help_text=_("Such items stay in the lists, and you can open them there."),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    pause_after = forms.IntegerField(
+        label=_("Propose a pause after so many severe items"), min_value=1, max_value=500
+    )
+    single_keys = forms.BooleanField(
+        label=_("Single letters are commands"),
+        help_text=_("Off: letters do nothing; every command is a button."),
+        required=False,
+    )
+
+    def __init__(
+        self, data: Any = None, *, standing: Preferences, policy: PolicyVersion | None
+    ) -> None:
+        initial = {name: getattr(standing, name) for name in self.base_fields}
+        super().__init__(data, initial=initial)
+        self.offered = [each for each, _name in _categories(policy)]
+        severities = [
+            (each.value, _("from severity: %(name)s") % {"name": each.label})
+            for each in Severity
+            if each != Severity.NONE
+        ]
+        for name, choices in (
+            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("opted_out", _categories(policy)),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+            field.choices = choices
+
+    def choices(self) -> Choices:
+        return Choices(**self.cleaned_data)
 
 
 class LongText(forms.CharField):

@@ -9,6 +9,8 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from reviews.tests.people import unveil
+
 FOUND = shutil.which(os.environ.get("CHROMIUM", "chromium"))
 PASSWORD = "a long enough word"
 MISSING = "no Chromium here; `make browser-test` installs it on Debian, CHROMIUM names another"
@@ -62,6 +64,7 @@ def open_context(
 def make_reviewer(name: str) -> None:
     user = User.objects.create_user(name, password=PASSWORD)
     user.groups.add(Group.objects.get(name="reviewer"))
+    unveil(user)
 
 
 def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
