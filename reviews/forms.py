@@ -1,4 +1,5 @@
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -9,13 +10,12 @@ from reports.models import Sender
 from reports.submission import Reason
 from reviews.decisions import Wish
 from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision
+from reviews.models import Action
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
 _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
-NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
 class FilterForm(forms.Form):
@@ -51,19 +51,11 @@ class FilterForm(forms.Form):
         return Filters(**self.cleaned_data)
 
 
-class DecisionForm(forms.Form):
-    """A decision, and what its writer had seen: the reports and the newest decision before it."""
+class SeenForm(forms.Form):
+    """What its writer had seen: the reports, and the newest row about the item; and their note."""
 
-    action = forms.ChoiceField(label=_("Decision"), widget=forms.RadioSelect)
-    category = forms.ChoiceField(label=_("Category"), required=False)
     note = forms.CharField(
         label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
-    reason = forms.CharField(
-        label=_("Reason for the author"),
         required=False,
         max_length=TEXT_LIMIT,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
@@ -71,41 +63,80 @@ class DecisionForm(forms.Form):
     reports = forms.CharField(widget=forms.HiddenInput)
     last = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
-    def __init__(
-        self, *args: Any, policy: PolicyVersion | None, may_reopen: bool, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        actions = [
-            choice
-            for choice in Decision.Action.choices
-            if may_reopen or choice[0] != Decision.Action.REOPEN
-        ]
-        for name, choices in (
-            ("action", actions),
-            ("category", [("", _("choose")), *_categories(policy)]),
-        ):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-            field.choices = choices
-
     def clean_reports(self) -> list[int]:
         parts = self.cleaned_data["reports"].split(",")
         if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
             raise forms.ValidationError(_("The form is broken. Open the item again."))
         return [int(part) for part in parts]
 
+
+class ActionRadios(forms.RadioSelect):
+    """Each button carries the letter that chooses it."""
+
+    keys: Mapping[str, str] = {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["data-key"] = self.keys[str(value)]
+        return option
+
+
+class DecisionForm(SeenForm):
+    """A decision: one of the actions that are offered, the category where there was a violation."""
+
+    action = forms.ChoiceField(label=_("Decision"), widget=ActionRadios)
+    category = forms.ChoiceField(label=_("Category"), required=False)
+    reason = forms.CharField(
+        label=_("Reason for the author"),
+        required=False,
+        max_length=TEXT_LIMIT,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+    field_order = ("action", "category", "note", "reason", "reports", "last")
+
+    def __init__(
+        self, *args: Any, policy: PolicyVersion | None, actions: Sequence[Action], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.policy = policy
+        self.actions = {action.slug: action for action in actions}
+        for name, choices in (
+            ("action", [(action.slug, action.name) for action in actions]),
+            ("category", [("", _("choose")), *_categories(policy)]),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+            field.choices = choices
+        radios = self.fields["action"].widget
+        assert isinstance(radios, ActionRadios)  # noqa: S101 - declared above
+        radios.keys = {action.slug: action.key for action in actions}
+
+    def meanings(self) -> list[dict[str, str]]:
+        """What the policy says of each category that can be chosen."""
+        return [
+            {"id": each["id"], "name": name, "guidance": each["guidance"]}
+            for each in (self.policy.categories if self.policy else [])
+            for identity, name in _categories(self.policy)
+            if identity == each["id"]
+        ]
+
+    def choices(self) -> Iterator[tuple[Any, Action]]:
+        """Each radio button with its action."""
+        return zip(self["action"].subwidgets, self.actions.values(), strict=True)
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("action") in NEEDS_CATEGORY and not cleaned.get("category"):
+        action = self.actions.get(cleaned.get("action", ""))
+        if action and action.upholds and not cleaned.get("category"):
             self.add_error("category", _("Choose the category that the content breaks."))
         return cleaned
 
     def wish(self) -> Wish:
         data = self.cleaned_data
-        action = Decision.Action(data["action"])
+        action = self.actions[data["action"]]
         return Wish(
-            action=action,
-            category=data["category"] if action in NEEDS_CATEGORY else "",
+            action=action.slug,
+            category=data["category"] if action.upholds else "",
             note=data["note"],
             reason=data["reason"],
         )

@@ -6,6 +6,7 @@ from django.views.i18n import set_language
 from reviews.lists import BY_SLUG
 from reviews.views.item import show_item
 from reviews.views.lists import show_disagreements, show_list, start
+from reviews.views.undo import undo
 
 SLUGS = "|".join(BY_SLUG)
 
@@ -16,6 +17,7 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
+    path("review/decisions/<int:decision_id>/undo/", undo, name="review-undo"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),
