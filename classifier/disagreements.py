@@ -44,7 +44,7 @@ def settle_what_is_moot(report_ids: Collection[int]) -> None:
         report__status=Report.Status.RESOLVED, report__upheld_at=None
     )
     moot = Disagreement.objects.filter(report__any=report_ids).exclude(found_none)
-    settle_open(moot.values_list("report", flat=True))
+    settle_open(list(moot.values_list("report", flat=True)))
 
 
 def taken_from_people(report_ids: Collection[int]) -> set[int]:

@@ -30,7 +30,7 @@ class FilterForm(forms.Form):
     def __init__(self, data: Any, *, pending: bool, policy: PolicyVersion | None) -> None:
         super().__init__(data, auto_id="filter-%s")
         every = [("", _("any"))]
-        self._choices("category", every + _categories(policy))
+        self._choices("category", every + categories_of(policy))
         senders = Sender.objects.order_by("name").values_list("name", "name")[:200]
         self._choices("sender", every + list(senders))
         self._choices("reason", every + list(Reason.choices))
@@ -102,7 +102,7 @@ class DecisionForm(SeenForm):
         self.actions = {action.slug: action for action in actions}
         for name, choices in (
             ("action", [(action.slug, action.name) for action in actions]),
-            ("category", [("", _("choose")), *_categories(policy)]),
+            ("category", [("", _("choose")), *categories_of(policy)]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
@@ -116,7 +116,7 @@ class DecisionForm(SeenForm):
         return [
             {"id": each["id"], "name": name, "guidance": each["guidance"]}
             for each in (self.policy.categories if self.policy else [])
-            for identity, name in _categories(self.policy)
+            for identity, name in categories_of(self.policy)
             if identity == each["id"]
         ]
 
@@ -142,7 +142,7 @@ class DecisionForm(SeenForm):
         )
 
 
-def _categories(policy: PolicyVersion | None) -> list[tuple[str, str]]:
+def categories_of(policy: PolicyVersion | None) -> list[tuple[str, str]]:
     """The active version's categories but the safe ones."""
     return [
         (each["id"], category_name(each["id"], policy))

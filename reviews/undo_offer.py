@@ -25,6 +25,11 @@ def undo_tag(decision: Decision) -> str:
     return f"undo-{decision.pk}-{until.timestamp():.0f}"
 
 
+def offer_of(decision: Decision) -> UndoOffer | None:
+    """The offer on the very page that answers."""
+    return undo_offer(undo_tag(decision))
+
+
 def undo_offer(tags: str) -> UndoOffer | None:
     """The offer that a message's tags carry; None without one, and once its time is over."""
     found = re.search(r"\bundo-(\d+)-(\d+)\b", tags)

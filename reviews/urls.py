@@ -4,6 +4,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
+from reviews.views.bulk import decide_chosen
 from reviews.views.item import show_item
 from reviews.views.lists import show_disagreements, show_list, start
 from reviews.views.undo import undo
@@ -15,6 +16,7 @@ urlpatterns = [
     path("review/", RedirectView.as_view(url="/review/needs-review/"), name="review-home"),
     re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
+    re_path(rf"^review/(?P<slug>{SLUGS})/bulk/$", decide_chosen, name="review-bulk"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("review/decisions/<int:decision_id>/undo/", undo, name="review-undo"),

@@ -133,7 +133,7 @@ DROP FUNCTION decision_may_be_said();
 DROP FUNCTION is_undone(bigint);
 DROP TRIGGER action_stands ON reviews_action;
 DROP FUNCTION action_stands();
-"""  # noqa: S608 - our own text
+"""
 
 
 class Migration(migrations.Migration):

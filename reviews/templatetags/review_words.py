@@ -14,7 +14,7 @@ from reports.models.report import FirstReportedText
 from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
-from reviews.undo_offer import undo_offer
+from reviews.undo_offer import offer_of, undo_offer
 
 register = template.Library()
 
@@ -36,6 +36,7 @@ register.filter("earlier_sentence", words.earlier_sentence)
 register.filter("decided_sentence", words.decided_sentence)
 register.filter("decided_action", words.decided_action)
 register.filter(undo_offer)
+register.filter(offer_of)
 
 
 @register.filter
