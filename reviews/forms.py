@@ -1,21 +1,17 @@
-import re
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion, WaitingReason
-from reports.models import Sender
+from reports.models import Sender, Severity
 from reports.submission import Reason
-from reviews.decisions import Wish
-from reviews.item import SHOWN_REPORTS
-from reviews.models import Action
+from reviews.models import Preferences
+from reviews.preferences import Choices
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
-_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 
 
 class FilterForm(forms.Form):
@@ -51,95 +47,57 @@ class FilterForm(forms.Form):
         return Filters(**self.cleaned_data)
 
 
-class SeenForm(forms.Form):
-    """What its writer had seen: the reports, and the newest row about the item; and their note."""
+class PreferencesForm(forms.Form):
+    """What a reviewer chooses for themselves; its fields are those of `Preferences`."""
 
-    note = forms.CharField(
-        label=_("Note for colleagues"),
+    veil_from = forms.TypedChoiceField(
+        label=_("Hide texts until I ask for them"),
+        help_text=_("Links and what was sent along too. Lists show the model's summary instead."),
         required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+        coerce=int,
+        empty_value=None,
     )
-    reports = forms.CharField(widget=forms.HiddenInput)
-    last = forms.IntegerField(widget=forms.HiddenInput, required=False)
-
-    def clean_reports(self) -> list[int]:
-        parts = self.cleaned_data["reports"].split(",")
-        if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
-            raise forms.ValidationError(_("The form is broken. Open the item again."))
-        return [int(part) for part in parts]
-
-
-class ActionRadios(forms.RadioSelect):
-    """Each button carries the letter that chooses it."""
-
-    keys: Mapping[str, str] = {}
-
-    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        option = super().create_option(name, value, *args, **kwargs)
-        option["attrs"]["data-key"] = self.keys[str(value)]
-        return option
-
-
-class DecisionForm(SeenForm):
-    """A decision: one of the actions that are offered, the category where there was a violation."""
-
-    action = forms.ChoiceField(label=_("Decision"), widget=ActionRadios)
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    reason = forms.CharField(
-        label=_("Reason for the author"),
+    greyscale = forms.BooleanField(
+        label=_("Show reported texts without colours"),
+        help_text=_("Emoji and coloured signs in grey."),
         required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
     )
-    field_order = ("action", "category", "note", "reason", "reports", "last")
+    opted_out = forms.MultipleChoiceField(
+        label=_("Do not hand me"),
+        help_text=_("Such items stay in the lists, and you can open them there."),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    pause_after = forms.IntegerField(
+        label=_("Propose a pause after so many severe items"), min_value=1, max_value=500
+    )
+    single_keys = forms.BooleanField(
+        label=_("Single letters are commands"),
+        help_text=_("Off: letters do nothing; every command is a button."),
+        required=False,
+    )
 
     def __init__(
-        self, *args: Any, policy: PolicyVersion | None, actions: Sequence[Action], **kwargs: Any
+        self, data: Any = None, *, standing: Preferences, policy: PolicyVersion | None
     ) -> None:
-        super().__init__(*args, **kwargs)
-        self.policy = policy
-        self.actions = {action.slug: action for action in actions}
+        initial = {name: getattr(standing, name) for name in self.base_fields}
+        super().__init__(data, initial=initial)
+        self.offered = [each for each, _name in categories_of(policy)]
+        severities = [
+            (each.value, _("from severity: %(name)s") % {"name": each.label})
+            for each in Severity
+            if each != Severity.NONE
+        ]
         for name, choices in (
-            ("action", [(action.slug, action.name) for action in actions]),
-            ("category", [("", _("choose")), *categories_of(policy)]),
+            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("opted_out", categories_of(policy)),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
             field.choices = choices
-        radios = self.fields["action"].widget
-        assert isinstance(radios, ActionRadios)  # noqa: S101 - declared above
-        radios.keys = {action.slug: action.key for action in actions}
 
-    def meanings(self) -> list[dict[str, str]]:
-        """What the policy says of each category that can be chosen."""
-        return [
-            {"id": each["id"], "name": name, "guidance": each["guidance"]}
-            for each in (self.policy.categories if self.policy else [])
-            for identity, name in categories_of(self.policy)
-            if identity == each["id"]
-        ]
-
-    def choices(self) -> Iterator[tuple[Any, Action]]:
-        """Each radio button with its action."""
-        return zip(self["action"].subwidgets, self.actions.values(), strict=True)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        action = self.actions.get(cleaned.get("action", ""))
-        if action and action.upholds and not cleaned.get("category"):
-            self.add_error("category", _("Choose the category that the content breaks."))
-        return cleaned
-
-    def wish(self) -> Wish:
-        data = self.cleaned_data
-        action = self.actions[data["action"]]
-        return Wish(
-            action=action.slug,
-            category=data["category"] if action.upholds else "",
-            note=data["note"],
-            reason=data["reason"],
-        )
+    def choices(self) -> Choices:
+        return Choices(**self.cleaned_data)
 
 
 def categories_of(policy: PolicyVersion | None) -> list[tuple[str, str]]:

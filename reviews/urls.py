@@ -5,8 +5,10 @@ from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
 from reviews.views.bulk import decide_chosen
-from reviews.views.item import show_item
+from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list, start
+from reviews.views.pause import pause
+from reviews.views.preferences import show_preferences
 from reviews.views.undo import undo
 
 SLUGS = "|".join(BY_SLUG)
@@ -18,8 +20,11 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
     re_path(rf"^review/(?P<slug>{SLUGS})/bulk/$", decide_chosen, name="review-bulk"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
+    path("review/pause/", pause, name="review-pause"),
+    path("review/preferences/", show_preferences, name="review-preferences"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("review/decisions/<int:decision_id>/undo/", undo, name="review-undo"),
+    path("review/items/<int:item_id>/reveal/", reveal, name="review-reveal"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),

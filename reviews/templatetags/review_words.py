@@ -15,6 +15,7 @@ from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
 from reviews.undo_offer import offer_of, undo_offer
+from reviews.wellbeing import Desk
 
 register = template.Library()
 
@@ -37,6 +38,7 @@ register.filter("decided_sentence", words.decided_sentence)
 register.filter("decided_action", words.decided_action)
 register.filter(undo_offer)
 register.filter(offer_of)
+register.filter("veils", Desk.veils)
 
 
 @register.filter

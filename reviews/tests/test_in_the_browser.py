@@ -12,7 +12,7 @@ from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Decision
 from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.people import judge_threat
+from reviews.tests.people import judge_threat, unveil
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
@@ -51,6 +51,7 @@ def two_threats(policy: PolicyVersion, transactional_db: None) -> tuple[Item, It
 def make_reviewer(name: str) -> None:
     user = User.objects.create_user(name, password=PASSWORD)
     user.groups.add(Group.objects.get(name="reviewer"))
+    unveil(user)
 
 
 def log_in(page: Page, name: str, *, button: str = "Log in") -> None:

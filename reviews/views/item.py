@@ -9,11 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.claims import hold_item
+from reviews.decision_form import DecisionForm, SeenForm
 from reviews.decisions import (
     DECIDE_ESCALATED,
     EscalatedError,
@@ -22,14 +23,15 @@ from reviews.decisions import (
     approval_of,
     decide_item,
 )
-from reviews.forms import DecisionForm, SeenForm
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
 from reviews.models import Action, Decision, Hold
 from reviews.queue import key_of
+from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review
 from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
 from reviews.views.undo import say_decided
+from reviews.wellbeing import read_desk
 
 NAMED_AT_MOST = 10
 
@@ -117,6 +119,20 @@ def _taken_back(request: HttpRequest, page: ItemPage) -> dict[str, Any]:
     }
 
 
+@require_POST
+@login_required
+@may_review
+def reveal(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The item's page again, with the text that the veil hid."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    try:
+        reveal_item(item_id=item_id, user=request.user)
+    except Item.DoesNotExist:
+        raise Http404 from None
+    query = request.GET.urlencode()
+    return redirect(f"{address_of('review-item', item_id, query=query)}#shown")
+
+
 def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
     """The list that the reviewer works through: the address says, else where the item stood."""
     return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
@@ -145,11 +161,18 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     came_from = _list_of(request, page)
     chosen = chosen_of(filters_of(request))
     query = urlencode(chosen)
+    assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
+    desk = read_desk(request.user, item_id=page.item.pk)
+    veils = desk.veils(page.item.rank)
     after = urlencode({**chosen, "after": key_of(page.item)})
     escalated = page.hold is not None and page.hold.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     context = {
         "page": page,
+        "desk": desk,
+        # The summary stays first once the text is shown: nothing moves under the reader's eyes.
+        "summary_first": veils,
+        "veiled": veils and not desk.has_revealed,
         "form": form,
         "stale": stale,
         "policy": policy,
