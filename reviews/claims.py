@@ -46,8 +46,11 @@ def lock_open_item(item_id: int) -> Item | None:
     return unresolved.select_for_update(no_key=True).first()
 
 
-def take_locked(*, item: Item, reviewer: User, kept_by: QuerySet[Hold]) -> bool:
-    """As `claim_item`, for an unresolved item that the caller has locked; `kept_by`: what forbids it."""
+def take_locked(*, item: Item, reviewer: User, kept_by: QuerySet[Hold], audit: bool = True) -> bool:
+    """As `claim_item`, for an unresolved item that the caller has locked; `kept_by`: what forbids it.
+
+    `audit` is False where a row of the caller's says it all.
+    """
     standing = claim_in_force(item.pk)
     if standing is not None:
         return standing.reviewer_id == reviewer.pk and renew_claim(item.pk, reviewer)
@@ -55,7 +58,8 @@ def take_locked(*, item: Item, reviewer: User, kept_by: QuerySet[Hold]) -> bool:
         return False
     end_what_ran_out(item)
     claim = Claim.objects.create(item=item, reviewer=reviewer, expires_at=Now() + HOLDS)
-    write_audit(action="claimed", of=item, actor=reviewer, detail={"claim": claim.pk})
+    if audit:
+        write_audit(action="claimed", of=item, actor=reviewer, detail={"claim": claim.pk})
     return True
 
 

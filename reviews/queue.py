@@ -32,6 +32,8 @@ class Card:
     decision: Decision | None
     in_hand: InHand | None
     waits: Waiting | None
+    seen: str
+    """The item, the newest row about it (0: none) and its newest report, as the card shows them."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
             decisions.get(row.pk),
             in_hand_of(row),
             waiting_of(row),
+            f"{row.pk}.{row.last_decision_id or 0}.{row.newest_report_id}",
         )
         for row in shown
     ]
@@ -112,7 +115,14 @@ def _lead_and_count(name: Item.List) -> dict[str, Any]:
     # A pending report may be what ranks an item that is in review.
     shown = ["needs_review", "pending"] if name == Item.List.NEEDS_REVIEW else [name]
     lead = mine.filter(status__in=shown).order_by("-rank", "received_at", "id").values("pk")[:1]
-    return {"lead_id": Subquery(lead), "report_count": Subquery(count)}
+    newest = mine.order_by("-pk").values("pk")[:1]
+    last = Decision.objects.filter(item=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    return {
+        "lead_id": Subquery(lead),
+        "report_count": Subquery(count),
+        "newest_report_id": Subquery(newest),
+        "last_decision_id": Subquery(last),
+    }
 
 
 def _key(name: Item.List, item: Item) -> str:

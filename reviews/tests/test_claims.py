@@ -95,7 +95,7 @@ def test_after_ones_time_has_run_out_a_decision_counts_where_nobody_else_took_th
 
     assert decide(dana, report.item, html, action="no_violation").status_code == 302
 
-    assert Decision.objects.get().action == "no_violation"
+    assert Decision.objects.get().action_id == "no_violation"
     assert Claim.objects.in_force().count() == 0
 
 
