@@ -5,16 +5,19 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion, WaitingReason
-from reports.models import Sender
+from reports.models import Sender, Severity
 from reports.submission import Reason
 from reviews.decisions import Wish
+from reviews.drafts import Typed
 from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision
+from reviews.models import Decision, Draft, Preferences
+from reviews.preferences import Choices
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
 _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
+KEYS = {"no_violation": "n", "warn": "w", "remove": "d", "suspend": "r", "reopen": "b"}
 NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
@@ -51,23 +54,106 @@ class FilterForm(forms.Form):
         return Filters(**self.cleaned_data)
 
 
+class PreferencesForm(forms.Form):
+    """What a reviewer chooses for themselves; its fields are those of `Preferences`."""
+
+    veil_from = forms.TypedChoiceField(
+        label=_("Hide texts until I ask for them"),
+        help_text=_("Links and what was sent along too. Lists show the model's summary instead."),
+        required=False,
+        coerce=int,
+        empty_value=None,
+    )
+    greyscale = forms.BooleanField(
+        label=_("Show reported texts without colours"),
+        help_text=_("Emoji and coloured signs in grey."),
+        required=False,
+    )
+    opted_out = forms.MultipleChoiceField(
+        label=_("Do not hand me"),
+        help_text=_("Such items stay in the lists, and you can open them there."),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    pause_after = forms.IntegerField(
+        label=_("Propose a pause after so many severe items"), min_value=1, max_value=500
+    )
+    single_keys = forms.BooleanField(
+        label=_("Single letters are commands"),
+        help_text=_("Off: letters do nothing; every command is a button."),
+        required=False,
+    )
+
+    def __init__(
+        self, data: Any = None, *, standing: Preferences, policy: PolicyVersion | None
+    ) -> None:
+        initial = {name: getattr(standing, name) for name in self.base_fields}
+        super().__init__(data, initial=initial)
+        self.offered = [each for each, _name in _categories(policy)]
+        severities = [
+            (each.value, _("from severity: %(name)s") % {"name": each.label})
+            for each in Severity
+            if each != Severity.NONE
+        ]
+        for name, choices in (
+            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("opted_out", _categories(policy)),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+            field.choices = choices
+
+    def choices(self) -> Choices:
+        return Choices(**self.cleaned_data)
+
+
+class LongText(forms.CharField):
+    """A text area of bounded length: a line break counts once, as the browser counts it."""
+
+    def __init__(self, *, key: str = "", **kwargs: Any) -> None:
+        attrs = {"rows": 2, "dir": "auto", **({"data-key": key} if key else {})}
+        super().__init__(
+            required=False, max_length=TEXT_LIMIT, widget=forms.Textarea(attrs=attrs), **kwargs
+        )
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class DraftForm(forms.Form):
+    """What stands in the decision form, complete or not."""
+
+    action = forms.CharField(required=False, max_length=Draft._meta.get_field("action").max_length)
+    category = forms.CharField(
+        required=False, max_length=Draft._meta.get_field("category").max_length
+    )
+    note = LongText(strip=False)
+    reason = LongText(strip=False)
+    last = forms.IntegerField(required=False)
+
+    def typed(self) -> Typed:
+        data = self.cleaned_data
+        return Typed(data["action"], data["category"], data["note"], data["reason"])
+
+
+class KeyedRadios(forms.RadioSelect):
+    """Each choice with the letter that chooses it."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["data-key"] = KEYS[value]
+        return option
+
+
 class DecisionForm(forms.Form):
     """A decision, and what its writer had seen: the reports and the newest decision before it."""
 
-    action = forms.ChoiceField(label=_("Decision"), widget=forms.RadioSelect)
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    note = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    action = forms.ChoiceField(label=_("Decision"), widget=KeyedRadios)
+    category = forms.ChoiceField(
+        label=_("Category"), required=False, widget=forms.Select(attrs={"data-key": "c"})
     )
-    reason = forms.CharField(
-        label=_("Reason for the author"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
+    note = LongText(label=_("Note for colleagues"), key="m")
+    reason = LongText(label=_("Reason for the author"))
     reports = forms.CharField(widget=forms.HiddenInput)
     last = forms.IntegerField(widget=forms.HiddenInput, required=False)
 

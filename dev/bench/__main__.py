@@ -4,6 +4,7 @@
     python -m dev.bench sweep [--rows 1000000]     one round of the sweep's choice over a backlog
     python -m dev.bench planning [--rows 1000000]  a batch's jobs written, rows a second and memory
     python -m dev.bench recording [--rows 50000]   a provider's output recorded, beside a bare INSERT
+    python -m dev.bench desk [--rows 1000000]      first bytes of the desk's pages, and their plans
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
@@ -13,6 +14,7 @@ import argparse
 import json
 import sys
 
+from dev.bench.desk import bench_desk
 from dev.bench.intake import bench_intake
 from dev.bench.migration import bench_migration
 from dev.bench.planning import bench_planning
@@ -33,6 +35,7 @@ def main() -> int:
     intake.add_argument("--seconds", type=float, default=8.0, help="for each state of Redis")
     intake.set_defaults(run=lambda options, *given: bench_intake(*given, seconds=options.seconds))
     for name, rows, bench in (
+        ("desk", 1_000_000, bench_desk),
         ("sweep", 1_000_000, bench_sweep),
         ("planning", 1_000_000, bench_planning),
         ("recording", 50_000, bench_recording),

@@ -14,6 +14,7 @@ from reports.models.report import FirstReportedText
 from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
+from reviews.wellbeing import Desk
 
 register = template.Library()
 
@@ -32,6 +33,7 @@ register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
 register.filter("earlier_sentence", words.earlier_sentence)
+register.filter("veils", Desk.veils)
 
 
 @register.filter

@@ -11,15 +11,26 @@ from classifier.models import Classification, PolicyVersion
 from reports import lifecycle
 from reports.models import Item, Report, Severity
 from reports.tests.sending import Client
+from reviews.models import Preferences
 
 
-def log_in(name: str, *roles: str) -> Browser:
-    """A browser in which a person with these roles is logged in."""
+def log_in(name: str, *roles: str, veiled: bool = False) -> Browser:
+    """A browser in which a person with these roles is logged in.
+
+    `veiled`: severe content is hidden from them at first, as from everybody who chose nothing.
+    """
     user, _made = User.objects.get_or_create(username=name)
+    if not veiled:
+        unveil(user)
     user.groups.add(*Group.objects.filter(name__in=roles))
     browser = Browser()
     browser.force_login(user)
     return browser
+
+
+def unveil(user: User) -> None:
+    """This person wants to see everything at once."""
+    Preferences.objects.update_or_create(user=user, defaults={"veil_from": None})
 
 
 def classify(report: Report, policy: PolicyVersion, **changes: Any) -> Classification:

@@ -6,29 +6,37 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.claims import hold_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
+from reviews.drafts import Typed, draft_of
 from reviews.forms import DecisionForm
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
+from reviews.models import Draft
 from reviews.queue import key_of
+from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review
+from reviews.views.drafts import keep_typed
 from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
+from reviews.views.scripts import tells_where_to_go
+from reviews.wellbeing import read_desk
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 @may_review
+@tells_where_to_go
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
     reviewer = decider(request)
@@ -42,9 +50,14 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     if request.method == "POST":
         if reviewer is None:
             return render(request, "403.html", status=403)
-        return _decide(request, reviewer, page, policy)
-    form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
-    return _render_item(request, page, form, policy)
+        answer = _decide(request, reviewer, page, policy)
+        if answer.status_code in {409, 422}:
+            keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
+        return answer
+    draft = draft_of(item_id=item_id, reviewer=reviewer) if reviewer else None
+    typed = model_to_dict(draft, fields=vars(Typed())) if draft else {}
+    form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
+    return _render_item(request, page, form, policy, draft=draft)
 
 
 def _decide(
@@ -85,6 +98,20 @@ def _decide(
     return redirect(request.get_full_path())
 
 
+@require_POST
+@login_required
+@may_review
+def reveal(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The item's page again, with the text that the veil hid."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    try:
+        reveal_item(item_id=item_id, user=request.user)
+    except Item.DoesNotExist:
+        raise Http404 from None
+    query = request.GET.urlencode()
+    return redirect(f"{address_of('review-item', item_id, query=query)}#shown")
+
+
 def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
     """The list that the reviewer works through: the address says, else where the item stood."""
     return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
@@ -110,15 +137,24 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     *,
     status: int = 200,
     stale: Any = None,
+    draft: Draft | None = None,
 ) -> HttpResponse:
     came_from = _list_of(request, page)
     chosen = chosen_of(filters_of(request))
     query = urlencode(chosen)
+    assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
+    desk = read_desk(request.user, item_id=page.item.pk)
+    veils = desk.veils(page.item.rank)
     after = urlencode({**chosen, "after": key_of(page.item)})
     context = {
         "page": page,
+        "desk": desk,
+        # The summary stays first once the text is shown: nothing moves under the reader's eyes.
+        "summary_first": veils,
+        "veiled": veils and not desk.has_revealed,
         "form": form,
         "stale": stale,
+        "draft": draft,
         "policy": policy,
         "came_from": came_from,
         "back": address_of("review-list", came_from.slug, query=query),

@@ -3,16 +3,18 @@
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from classifier.models import active_policy_with_rest
+from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.disagreements import read_disagreements
 from reviews.forms import FilterForm
-from reviews.lists import BY_SLUG
+from reviews.lists import BY_SLUG, ListPage
+from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
 from reviews.views.access import may_review
 from reviews.views.navigation import chosen_of, open_next, with_navigation
@@ -42,8 +44,16 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
+        "untaken": _untaken(request, listed, policy),
     }
     return render(request, "reviews/list.html", with_navigation(context))
+
+
+def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
+    """Categories that nobody is handed, for those who can do something about it."""
+    leads = isinstance(request.user, User) and request.user.has_perm("reviews.decide_escalated")
+    in_review = listed.name == Item.List.NEEDS_REVIEW
+    return nobody_takes(policy) if leads and in_review else []
 
 
 @require_safe
