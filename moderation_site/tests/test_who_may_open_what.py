@@ -154,8 +154,9 @@ def test_the_table_names_every_address_and_no_other() -> None:
     named = {pattern for _method, pattern in lines()}
     walked = set(every_route()) - standard_routes(models_in_the_admin())
 
-    assert not walked - named, "say in TABLE who may open these, once for GET and once for POST"
-    assert not named - walked, "these are in TABLE, and no address any more"
+    new, gone = sorted(walked - named), sorted(named - walked)
+    assert not new, f"say in TABLE who may open these, once for GET and once for POST: {new}"
+    assert not gone, f"these are in TABLE, and no address any more: {gone}"
     assert {(method, pattern) for pattern in named for method in ("GET", "POST")} == set(lines())
 
 
