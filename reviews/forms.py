@@ -69,7 +69,7 @@ class PreferencesForm(forms.Form):
     )
     opted_out = forms.MultipleChoiceField(
         label=_("Do not hand me"),
-        help_text=_("Such items stay in the lists, and you can open them there."),
+        help_text=_("Such items stay in the lists, their texts hidden; you can open them there."),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
