@@ -94,7 +94,7 @@ class PreferencesForm(forms.Form):
             if each != Severity.NONE
         ]
         for name, choices in (
-            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("veil_from", [("", _("hide nothing")), (0, _("hide every text")), *severities]),
             ("opted_out", _categories(policy)),
         ):
             field = self.fields[name]
