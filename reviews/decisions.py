@@ -11,6 +11,7 @@ from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
 from reviews.claims import release_item
+from reviews.drafts import forget_draft
 from reviews.models import DecidedReport, Decision
 
 
@@ -83,6 +84,7 @@ def decide_item(
         )
         settle_open([report.pk for report in reports])
         release_item(item_id)
+        forget_draft(item_id=item_id, reviewer=reviewer)
         write_audit(
             action="decided",
             of=decision.item,

@@ -8,14 +8,16 @@ from classifier.models import PolicyVersion, WaitingReason
 from reports.models import Sender, Severity
 from reports.submission import Reason
 from reviews.decisions import Wish
+from reviews.drafts import Typed
 from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision, Preferences
+from reviews.models import Decision, Draft, Preferences
 from reviews.preferences import Choices
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
 _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
+KEYS = {"no_violation": "n", "warn": "w", "remove": "d", "suspend": "r", "reopen": "b"}
 NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
@@ -105,23 +107,53 @@ class PreferencesForm(forms.Form):
         return Choices(**self.cleaned_data)
 
 
+class LongText(forms.CharField):
+    """A text area of bounded length: a line break counts once, as the browser counts it."""
+
+    def __init__(self, *, key: str = "", **kwargs: Any) -> None:
+        attrs = {"rows": 2, "dir": "auto", **({"data-key": key} if key else {})}
+        super().__init__(
+            required=False, max_length=TEXT_LIMIT, widget=forms.Textarea(attrs=attrs), **kwargs
+        )
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class DraftForm(forms.Form):
+    """What stands in the decision form, complete or not."""
+
+    action = forms.CharField(required=False, max_length=Draft._meta.get_field("action").max_length)
+    category = forms.CharField(
+        required=False, max_length=Draft._meta.get_field("category").max_length
+    )
+    note = LongText(strip=False)
+    reason = LongText(strip=False)
+    last = forms.IntegerField(required=False)
+
+    def typed(self) -> Typed:
+        data = self.cleaned_data
+        return Typed(data["action"], data["category"], data["note"], data["reason"])
+
+
+class KeyedRadios(forms.RadioSelect):
+    """Each choice with the letter that chooses it."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["data-key"] = KEYS[value]
+        return option
+
+
 class DecisionForm(forms.Form):
     """A decision, and what its writer had seen: the reports and the newest decision before it."""
 
-    action = forms.ChoiceField(label=_("Decision"), widget=forms.RadioSelect)
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    note = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    action = forms.ChoiceField(label=_("Decision"), widget=KeyedRadios)
+    category = forms.ChoiceField(
+        label=_("Category"), required=False, widget=forms.Select(attrs={"data-key": "c"})
     )
-    reason = forms.CharField(
-        label=_("Reason for the author"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
+    note = LongText(label=_("Note for colleagues"), key="m")
+    reason = LongText(label=_("Reason for the author"))
     reports = forms.CharField(widget=forms.HiddenInput)
     last = forms.IntegerField(widget=forms.HiddenInput, required=False)
 

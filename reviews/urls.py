@@ -4,10 +4,11 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
+from reviews.views.drafts import keep_draft
 from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list, start
 from reviews.views.pause import pause
-from reviews.views.preferences import show_preferences
+from reviews.views.preferences import show_preferences, switch_keys
 
 SLUGS = "|".join(BY_SLUG)
 
@@ -21,6 +22,8 @@ urlpatterns = [
     path("review/preferences/", show_preferences, name="review-preferences"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("review/items/<int:item_id>/reveal/", reveal, name="review-reveal"),
+    path("review/items/<int:item_id>/draft/", keep_draft, name="review-draft"),
+    path("review/preferences/keys/", switch_keys, name="review-keys"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from reviews.tests.chromium import chromium
+from reviews.tests.chromium import chromium, open_context
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +17,22 @@ def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
+    """Opens pages in fresh profiles; at the end no page may have complained of anything.
+
+    `expected`: how a complaint begins that the test provokes.
+    """
+    opened: list[tuple[BrowserContext, list[str], str]] = []
+
+    def open_one(*, expected: str = "", **options: Any) -> Page:
+        context, complaints = open_context(browser, live_server.url, **options)
+        opened.append((context, complaints, expected))
+        return context.new_page()
+
+    yield open_one
+    for context, complaints, expected in opened:
+        context.close()
+        assert [each for each in complaints if not expected or not each.startswith(expected)] == []

@@ -1,39 +1,21 @@
 """A reviewer's work in a real browser: in English, in Arabic, without JavaScript, and too late."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import expect
 
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Decision
-from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.people import judge_threat, unveil
+from reviews.tests.chromium import FOUND, MISSING, log_in, make_reviewer
+from reviews.tests.people import judge_threat
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]
-PASSWORD = "a long enough word"
-
-
-@pytest.fixture
-def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
-    """Opens pages in fresh profiles; at the end no page may have complained of anything."""
-    opened: list[tuple[BrowserContext, list[str]]] = []
-
-    def open_one(**options: Any) -> Page:
-        opened.append(open_context(browser, live_server.url, **options))
-        return opened[-1][0].new_page()
-
-    yield open_one
-    for context, complaints in opened:
-        context.close()
-        assert complaints == []
 
 
 @pytest.fixture
@@ -46,19 +28,6 @@ def two_threats(policy: PolicyVersion, transactional_db: None) -> tuple[Item, It
         judge_threat(report, policy, quotes=[text])
         items.append(report.item)
     return items[0], items[1]
-
-
-def make_reviewer(name: str) -> None:
-    user = User.objects.create_user(name, password=PASSWORD)
-    user.groups.add(Group.objects.get(name="reviewer"))
-    unveil(user)
-
-
-def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
-    page.goto("/review/needs-review/")
-    page.locator("input[name=username]").fill(name)
-    page.locator("input[name=password]").fill(PASSWORD)
-    page.get_by_role("button", name=button, exact=True).click()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,13 +18,17 @@ from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.claims import hold_item
 from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
+from reviews.drafts import Typed, draft_of
 from reviews.forms import DecisionForm
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
+from reviews.models import Draft
 from reviews.queue import key_of
 from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review
+from reviews.views.drafts import keep_typed
 from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
+from reviews.views.scripts import tells_where_to_go
 from reviews.wellbeing import read_desk
 
 
@@ -31,6 +36,7 @@ from reviews.wellbeing import read_desk
 @never_cache
 @login_required
 @may_review
+@tells_where_to_go
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
     reviewer = decider(request)
@@ -44,9 +50,14 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     if request.method == "POST":
         if reviewer is None:
             return render(request, "403.html", status=403)
-        return _decide(request, reviewer, page, policy)
-    form = _form(page, policy, initial={"reports": _ids(page), "last": _last(page)})
-    return _render_item(request, page, form, policy)
+        answer = _decide(request, reviewer, page, policy)
+        if answer.status_code in {409, 422}:
+            keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
+        return answer
+    draft = draft_of(item_id=item_id, reviewer=reviewer) if reviewer else None
+    typed = model_to_dict(draft, fields=vars(Typed())) if draft else {}
+    form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
+    return _render_item(request, page, form, policy, draft=draft)
 
 
 def _decide(
@@ -126,6 +137,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     *,
     status: int = 200,
     stale: Any = None,
+    draft: Draft | None = None,
 ) -> HttpResponse:
     came_from = _list_of(request, page)
     chosen = chosen_of(filters_of(request))
@@ -142,6 +154,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "veiled": veils and not desk.has_revealed,
         "form": form,
         "stale": stale,
+        "draft": draft,
         "policy": policy,
         "came_from": came_from,
         "back": address_of("review-list", came_from.slug, query=query),

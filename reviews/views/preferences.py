@@ -5,14 +5,15 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion
 from reviews.forms import PreferencesForm
 from reviews.opting_out import nobody_takes
-from reviews.preferences import preferences_of, save_preferences
+from reviews.preferences import preferences_of, save_preferences, set_single_keys
 from reviews.views.access import may_review
 from reviews.views.navigation import with_navigation
 from reviews.words import category_name
@@ -45,3 +46,16 @@ def show_preferences(request: HttpRequest) -> HttpResponse:
         with_navigation(context),
         status=422 if form.is_bound else 200,
     )
+
+
+@require_POST
+@login_required
+@may_review
+def switch_keys(request: HttpRequest) -> HttpResponse:
+    """Single letters on or off, and back to the page that had the switch."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    set_single_keys(user=request.user, on=request.POST.get("single_keys") == "on")
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
+        back = "review-home"
+    return redirect(back)
