@@ -65,7 +65,7 @@ class PreferencesForm(forms.Form):
     )
     opted_out = forms.MultipleChoiceField(
         label=_("Do not hand me"),
-        help_text=_("Such items stay in the lists, and you can open them there."),
+        help_text=_("Such items stay in the lists, their texts hidden; you can open them there."),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -90,7 +90,7 @@ class PreferencesForm(forms.Form):
             if each != Severity.NONE
         ]
         for name, choices in (
-            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("veil_from", [("", _("hide nothing")), (0, _("hide every text")), *severities]),
             ("opted_out", categories_of(policy)),
         ):
             field = self.fields[name]

@@ -101,6 +101,12 @@ GET  review/items/<item_id>/                              in    403   200   200 
 POST review/items/<item_id>/                              in    403   422   403   422   422   in    in
 GET  review/items/<item_id>/draft/                        405   405   405   405   405   405   405   405
 POST review/items/<item_id>/draft/                        in    403   302   403   302   302   in    in
+GET  review/items/<item_id>/reveal/                       405   405   405   405   405   405   405   405
+POST review/items/<item_id>/reveal/                       in    403   302   302   302   302   in    in
+GET  review/pause/                                        in    403   200   200   200   200   in    in
+POST review/pause/                                        in    403   302   302   302   302   in    in
+GET  review/preferences/                                  in    403   200   200   200   200   in    in
+POST review/preferences/                                  in    403   422   422   422   422   in    in
 GET  review/preferences/keys/                             405   405   405   405   405   405   405   405
 POST review/preferences/keys/                             in    403   302   302   302   302   in    in
 """

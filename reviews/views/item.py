@@ -173,7 +173,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     query = urlencode(chosen)
     assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
     desk = read_desk(request.user, item_id=page.item.pk)
-    veils = desk.veils(page.item.rank)
+    veils = any(desk.veils(each.report) for each in page.shown)
     after = urlencode({**chosen, "after": key_of(page.item)})
     escalated = page.hold is not None and page.hold.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
