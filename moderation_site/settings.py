@@ -288,6 +288,13 @@ BATCH_DIRECTORY = Path(
     )
 )
 
+# --- Reviewing
+
+# How long a decision can be taken back, and until then the sender does not see it; 0: never.
+UNDO_SECONDS = env.int("UNDO_SECONDS", 10)
+if not 0 <= UNDO_SECONDS <= 60:
+    raise ImproperlyConfigured("UNDO_SECONDS must be from 0 to 60.")
+
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 
 QUEUE_BOUND = env.int("QUEUE_BOUND", 1000)  # how many nudges the sweep leaves in a queue at most

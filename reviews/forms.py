@@ -1,4 +1,3 @@
-import re
 from typing import Any
 
 from django import forms
@@ -7,18 +6,13 @@ from django.utils.translation import gettext_lazy as _
 from classifier.models import PolicyVersion, WaitingReason
 from reports.models import Sender, Severity
 from reports.submission import Reason
-from reviews.decisions import Wish
 from reviews.drafts import Typed
-from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision, Draft, Preferences
+from reviews.models import Draft, Preferences
 from reviews.preferences import Choices
 from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
-_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
-KEYS = {"no_violation": "n", "warn": "w", "remove": "d", "suspend": "r", "reopen": "b"}
-NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
 class FilterForm(forms.Form):
@@ -33,7 +27,7 @@ class FilterForm(forms.Form):
     def __init__(self, data: Any, *, pending: bool, policy: PolicyVersion | None) -> None:
         super().__init__(data, auto_id="filter-%s")
         every = [("", _("any"))]
-        self._choices("category", every + _categories(policy))
+        self._choices("category", every + categories_of(policy))
         senders = Sender.objects.order_by("name").values_list("name", "name")[:200]
         self._choices("sender", every + list(senders))
         self._choices("reason", every + list(Reason.choices))
@@ -89,7 +83,7 @@ class PreferencesForm(forms.Form):
     ) -> None:
         initial = {name: getattr(standing, name) for name in self.base_fields}
         super().__init__(data, initial=initial)
-        self.offered = [each for each, _name in _categories(policy)]
+        self.offered = [each for each, _name in categories_of(policy)]
         severities = [
             (each.value, _("from severity: %(name)s") % {"name": each.label})
             for each in Severity
@@ -97,7 +91,7 @@ class PreferencesForm(forms.Form):
         ]
         for name, choices in (
             ("veil_from", [("", _("never")), (0, _("always")), *severities]),
-            ("opted_out", _categories(policy)),
+            ("opted_out", categories_of(policy)),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
@@ -136,68 +130,7 @@ class DraftForm(forms.Form):
         return Typed(data["action"], data["category"], data["note"], data["reason"])
 
 
-class KeyedRadios(forms.RadioSelect):
-    """Each choice with the letter that chooses it."""
-
-    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        option = super().create_option(name, value, *args, **kwargs)
-        option["attrs"]["data-key"] = KEYS[value]
-        return option
-
-
-class DecisionForm(forms.Form):
-    """A decision, and what its writer had seen: the reports and the newest decision before it."""
-
-    action = forms.ChoiceField(label=_("Decision"), widget=KeyedRadios)
-    category = forms.ChoiceField(
-        label=_("Category"), required=False, widget=forms.Select(attrs={"data-key": "c"})
-    )
-    note = LongText(label=_("Note for colleagues"), key="m")
-    reason = LongText(label=_("Reason for the author"))
-    reports = forms.CharField(widget=forms.HiddenInput)
-    last = forms.IntegerField(widget=forms.HiddenInput, required=False)
-
-    def __init__(
-        self, *args: Any, policy: PolicyVersion | None, may_reopen: bool, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        actions = [
-            choice
-            for choice in Decision.Action.choices
-            if may_reopen or choice[0] != Decision.Action.REOPEN
-        ]
-        for name, choices in (
-            ("action", actions),
-            ("category", [("", _("choose")), *_categories(policy)]),
-        ):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-            field.choices = choices
-
-    def clean_reports(self) -> list[int]:
-        parts = self.cleaned_data["reports"].split(",")
-        if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
-            raise forms.ValidationError(_("The form is broken. Open the item again."))
-        return [int(part) for part in parts]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("action") in NEEDS_CATEGORY and not cleaned.get("category"):
-            self.add_error("category", _("Choose the category that the content breaks."))
-        return cleaned
-
-    def wish(self) -> Wish:
-        data = self.cleaned_data
-        action = Decision.Action(data["action"])
-        return Wish(
-            action=action,
-            category=data["category"] if action in NEEDS_CATEGORY else "",
-            note=data["note"],
-            reason=data["reason"],
-        )
-
-
-def _categories(policy: PolicyVersion | None) -> list[tuple[str, str]]:
+def categories_of(policy: PolicyVersion | None) -> list[tuple[str, str]]:
     """The active version's categories but the safe ones."""
     return [
         (each["id"], category_name(each["id"], policy))

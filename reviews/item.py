@@ -15,7 +15,7 @@ from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.models import Claim, Decision
+from reviews.models import Action, Claim, Decision, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -69,6 +69,8 @@ class ItemPage:
     decisions: list[Decision]
     claim: Claim | None
     """Who has the item in hand."""
+    hold: Hold | None
+    """What it waits for, other than the next free reviewer."""
     disagreements: list[Disagreement]
     """What a newer version found where none had been found; alike ones but once."""
 
@@ -78,7 +80,28 @@ class ItemPage:
 
     @property
     def last_decision(self) -> Decision | None:
+        """The newest row, whatever it says: a form sent from this page follows it."""
         return self.decisions[0] if self.decisions else None
+
+    @property
+    def standing(self) -> Decision | None:
+        """The newest decision or proposal that nobody took back."""
+        rows = (row for row in self.decisions if row.kind != Decision.Kind.UNDO)
+        return next((row for row in rows if not row.is_undone), None)
+
+    @property
+    def proposal(self) -> Decision | None:
+        """What waits for a second person."""
+        standing = self.standing
+        return standing if standing and standing.kind == Decision.Kind.PROPOSAL else None
+
+    def offers(self, action: Action) -> bool:
+        """Whether the action makes sense where the item stands."""
+        held = self.hold.kind if self.hold else ""
+        if action.outcome == Action.Outcome.REOPENS:
+            in_review = self.item.list in {Item.List.PENDING, Item.List.NEEDS_REVIEW}
+            return not in_review or held in {Hold.Kind.ESCALATED, Hold.Kind.SECOND_APPROVAL}
+        return action.outcome != Action.Outcome.ESCALATES or held != Hold.Kind.ESCALATED
 
     @property
     def lead(self) -> Report:
@@ -159,7 +182,8 @@ def read_item(item_id: int) -> ItemPage:
     contents = Content.objects.in_bulk([report.pk for report in chosen])
     decisions = (
         Decision.objects.filter(item=item)
-        .select_related("reviewer", "overrides__reviewer")
+        .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
+        .select_related("overridden_by")
         .order_by("-id")[:SHOWN_DECISIONS]
     )
     return ItemPage(
@@ -168,6 +192,7 @@ def read_item(item_id: int) -> ItemPage:
         more=item.report_count - len(chosen),
         decisions=list(decisions),
         claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
+        hold=Hold.objects.in_force().filter(item=item).select_related("placed_by").first(),
         disagreements=_disagreements(chosen),
     )
 

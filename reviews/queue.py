@@ -41,6 +41,8 @@ class Card:
     lead: Report
     reports: int
     decision: Decision | None
+    seen: str
+    """The item, the newest row about it (0: none) and its newest report, as the card shows them."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,14 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     by_id = {report.pk: report for report in leads.with_excerpt()}
     decisions = Decision.objects.newest_of([row.pk for row in shown])
     cards = [
-        Card(row, by_id[row.lead_id], row.report_count, decisions.get(row.pk)) for row in shown
+        Card(
+            row,
+            by_id[row.lead_id],
+            row.report_count,
+            decisions.get(row.pk),
+            f"{row.pk}.{row.last_decision_id or 0}.{row.newest_report_id}",
+        )
+        for row in shown
     ]
     return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
 
@@ -156,7 +165,14 @@ def _lead_and_count(name: Item.List) -> dict[str, Any]:
     # A pending report may be what ranks an item that is in review.
     shown = ["needs_review", "pending"] if name == Item.List.NEEDS_REVIEW else [name]
     lead = mine.filter(status__in=shown).order_by("-rank", "received_at", "id").values("pk")[:1]
-    return {"lead_id": Subquery(lead), "report_count": Subquery(count)}
+    newest = mine.order_by("-pk").values("pk")[:1]
+    last = Decision.objects.filter(item=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    return {
+        "lead_id": Subquery(lead),
+        "report_count": Subquery(count),
+        "newest_report_id": Subquery(newest),
+        "last_decision_id": Subquery(last),
+    }
 
 
 def _key(name: Item.List, item: Item) -> str:

@@ -14,6 +14,7 @@ from reports.models.report import FirstReportedText
 from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
+from reviews.undo_offer import offer_of, undo_offer
 from reviews.wellbeing import Desk
 
 register = template.Library()
@@ -33,6 +34,10 @@ register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
 register.filter("earlier_sentence", words.earlier_sentence)
+register.filter("decided_sentence", words.decided_sentence)
+register.filter("decided_action", words.decided_action)
+register.filter(undo_offer)
+register.filter(offer_of)
 register.filter("veils", Desk.veils)
 
 

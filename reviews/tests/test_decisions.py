@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client as Browser
+from pytest_django import Settings
 
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
@@ -19,6 +20,12 @@ pytestmark = pytest.mark.usefixtures("policy")
 @pytest.fixture
 def browser(db: None) -> Browser:  # noqa: ARG001
     return log_in("dana", "reviewer")
+
+
+@pytest.fixture
+def at_once(settings: Settings) -> None:
+    """Decisions are in effect at once."""
+    settings.UNDO_SECONDS = 0
 
 
 def read(browser: Browser, report: Report) -> str:
@@ -57,6 +64,7 @@ def test_a_decision_resolves_the_item_and_leaves_one_audit_row(
     assert "seen before" not in str(entry.detail)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_the_sender_reads_the_decision_but_never_who_decided(
     browser: Browser, client_of_sender: Client
 ) -> None:
@@ -78,6 +86,7 @@ def test_the_sender_reads_the_decision_but_never_who_decided(
     assert "dana" not in str(seen)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_stale_form_gets_409_with_who_decided_what_and_keeps_the_typed_text(
     browser: Browser, client_of_sender: Client
 ) -> None:
@@ -128,7 +137,7 @@ def test_reopening_sends_the_item_back_to_review_and_takes_the_decision_out_of_e
     browser: Browser, client_of_sender: Client
 ) -> None:
     report = client_of_sender.send(body_saying("too harsh"))
-    decide(browser, report.item, read(browser, report), action="suspend", category="hate")
+    decide(browser, report.item, read(browser, report), action="restrict", category="hate")
 
     decide(browser, report.item, read(browser, report), action="reopen")
 
@@ -236,6 +245,7 @@ def test_a_late_verdict_leaves_a_resolved_item_where_it_stands_in_its_list(
     assert Item.objects.filter(list=Item.List.RESOLVED).count() == 2
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_later_decision_counts_for_all_that_the_earlier_one_was_about(
     browser: Browser, client_of_sender: Client
 ) -> None:

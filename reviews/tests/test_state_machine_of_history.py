@@ -18,7 +18,7 @@ from classifier.tests.batches import make_batch
 from classifier.tests.history import take_for
 from reports.models import Report
 from reviews.claims import hold_item
-from reviews.models import Claim, Decision
+from reviews.models import Claim
 from reviews.tests.deciding import Deciders
 from reviews.tests.expected import Expected, JobRow, place
 from reviews.tests.machine import Intake, rows
@@ -51,7 +51,7 @@ class History(Deciders):
             if person == "opens it":
                 self.a_reviewer_opens_its_item(known.id, too_long=False)
             elif person:
-                action = Decision.Action.NO_VIOLATION
+                action = "no_violation"
                 self.a_person_decides(known.id, action, "dana", alone=True, stale=False, hasty=True)
             unasked = [each for each in self.versions if each.number not in known.jobs]
             if known.status != "pending" and unasked:

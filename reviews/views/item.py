@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.forms.models import model_to_dict
@@ -14,22 +13,31 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
-from reports.foreign_text import name_controls
 from reports.models import Item
 from reviews.claims import hold_item
-from reviews.decisions import NothingToDecideError, StaleDecisionError, decide_item
+from reviews.decision_form import DecisionForm, SeenForm
+from reviews.decisions import (
+    DECIDE_ESCALATED,
+    EscalatedError,
+    NothingToDecideError,
+    StaleDecisionError,
+    approval_of,
+    decide_item,
+)
 from reviews.drafts import Typed, draft_of
-from reviews.forms import DecisionForm
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
-from reviews.models import Draft
+from reviews.models import Action, Decision, Draft, Hold
 from reviews.queue import key_of
 from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review
 from reviews.views.drafts import keep_typed
 from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
 from reviews.views.scripts import tells_where_to_go
+from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
+
+NAMED_AT_MOST = 10
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,11 +59,11 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         if reviewer is None:
             return render(request, "403.html", status=403)
         answer = _decide(request, reviewer, page, policy)
-        if answer.status_code in {409, 422}:
+        if answer.status_code in {403, 409, 422}:
             keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
         return answer
     draft = draft_of(item_id=item_id, reviewer=reviewer) if reviewer else None
-    typed = model_to_dict(draft, fields=vars(Typed())) if draft else {}
+    typed = model_to_dict(draft, fields=vars(Typed())) if draft else _taken_back(request, page)
     form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
     return _render_item(request, page, form, policy, draft=draft)
 
@@ -63,18 +71,20 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
 def _decide(
     request: HttpRequest, reviewer: User, page: ItemPage, policy: PolicyVersion | None
 ) -> HttpResponse:
-    form = _form(page, policy, data=request.POST)
+    proposal = _approved(request, page)
+    form: Any = SeenForm(request.POST) if proposal else _form(page, policy, data=request.POST)
     if not form.is_valid():
         # The page shows what there is now, and so the form says: not what it was sent with.
         again = _form(page, policy, data=_as_shown(request.POST, page))
         if again.is_valid() or "reports" in form.errors:
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
+    wish = approval_of(proposal) if proposal else form.wish()
     try:
         decision = decide_item(
             item_id=page.item.pk,
             reviewer=reviewer,
-            wish=form.wish(),
+            wish=wish,
             report_ids=form.cleaned_data["reports"],
             last_decision_id=form.cleaned_data["last"],
         )
@@ -82,20 +92,40 @@ def _decide(
         # What was typed stays; a second try overrides knowingly.
         again = _form(page, policy, data=_as_shown(request.POST, page))
         return _render_item(request, page, again, policy, stale=stale.standing, status=409)
+    except EscalatedError:
+        again = _form(page, policy, data=_as_shown(request.POST, page))
+        return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
         raise Http404 from None
-    messages.success(
-        request,
-        # The item's name is isolated: its direction is its own.
-        _("Decided: %(action)s. %(item)s")
-        % {
-            "action": decision.get_action_display(),
-            "item": f"\u2068{name_controls(page.title)}\u2069",
-        },
-    )
+    say_decided(request, decision)
     if "next" in request.POST:
         return open_next(request, _list_of(request, page), beside=page.item.pk)
     return redirect(request.get_full_path())
+
+
+def _approved(request: HttpRequest, page: ItemPage) -> Decision | None:
+    """The proposal that the reviewer pressed the button of, though another row may stand by now."""
+    if "approve" not in request.POST:
+        return None
+    proposals = Decision.objects.filter(item=page.item, kind=Decision.Kind.PROPOSAL)
+    wanted = request.POST["approve"]
+    if not wanted.isdecimal() or not (found := proposals.filter(pk__in=[wanted[:18]]).first()):
+        raise Http404
+    return found
+
+
+def _taken_back(request: HttpRequest, page: ItemPage) -> dict[str, Any]:
+    """What the reviewer had chosen and typed before they took it back, to go on from."""
+    newest = page.last_decision
+    undone = newest.overrides if newest and newest.kind == Decision.Kind.UNDO else None
+    if undone is None or undone.reviewer_id != request.user.pk:
+        return {}
+    return {
+        "action": undone.action_id,
+        "category": undone.category,
+        "note": undone.note,
+        "reason": undone.reason,
+    }
 
 
 @require_POST
@@ -120,12 +150,11 @@ def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
 def _form(
     page: ItemPage, policy: PolicyVersion | None, *, data: Any = None, initial: Any = None
 ) -> DecisionForm:
-    open_lists = {Item.List.PENDING, Item.List.NEEDS_REVIEW}
     return DecisionForm(
         data=data,
         initial=initial,
         policy=policy,
-        may_reopen=page.item.list not in open_lists,
+        actions=[each for each in Action.objects.offered() if page.offers(each)],
     )
 
 
@@ -146,6 +175,8 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     desk = read_desk(request.user, item_id=page.item.pk)
     veils = desk.veils(page.item.rank)
     after = urlencode({**chosen, "after": key_of(page.item)})
+    escalated = page.hold is not None and page.hold.kind == Hold.Kind.ESCALATED
+    closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     context = {
         "page": page,
         "desk": desk,
@@ -164,8 +195,18 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         else "",
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
+        "closed": closed,
+        "who_may": _who_may() if closed else [],
     }
     return render(request, "reviews/item.html", with_navigation(context), status=status)
+
+
+def _who_may() -> list[str]:
+    """Names of those who may decide escalated items."""
+    people = User.objects.with_perm(
+        DECIDE_ESCALATED, backend="django.contrib.auth.backends.ModelBackend"
+    )
+    return list(people.order_by("username").values_list("username", flat=True)[:NAMED_AT_MOST])
 
 
 def _as_shown(typed: QueryDict, page: ItemPage) -> QueryDict:

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_safe
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
+from reviews.bulk_form import BulkForm
 from reviews.disagreements import read_disagreements
 from reviews.forms import FilterForm
 from reviews.lists import BY_SLUG, ListPage
 from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
-from reviews.views.access import may_review
+from reviews.views.access import decider, may_review
 from reviews.views.navigation import chosen_of, open_next, with_navigation
 
 
@@ -26,15 +27,24 @@ from reviews.views.navigation import chosen_of, open_next, with_navigation
 @may_review
 def show_list(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the four lists."""
-    listed = BY_SLUG[slug]
+    return render_list(request, BY_SLUG[slug])
+
+
+def render_list(
+    request: HttpRequest, listed: ListPage, *, bulk: BulkForm | None = None, status: int = 200
+) -> HttpResponse:
+    """The list as the address narrows it; `bulk` is a decision about several that was refused."""
     policy = active_policy_with_rest()
     form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
         page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
     except ValueError:
-        return redirect(request.path)  # a key that no page of ours gave: begin at the top
+        # A key that no page of ours gave: begin at the top.
+        return redirect("review-list", listed.slug)
     chosen = chosen_of(filters)
+    if decider(request) and bulk is None:
+        bulk = BulkForm(None, listed=listed, policy=policy)
     context = {
         "listed": listed,
         "page": page,
@@ -44,9 +54,10 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
+        "bulk": bulk,
         "untaken": _untaken(request, listed, policy),
     }
-    return render(request, "reviews/list.html", with_navigation(context))
+    return render(request, "reviews/list.html", with_navigation(context), status=status)
 
 
 def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
