@@ -7,9 +7,9 @@ from classifier.models import PolicyVersion, WaitingReason
 from reports.models import Sender, Severity
 from reports.submission import Reason
 from reviews.drafts import Typed
+from reviews.filters import PARKED, Filters
 from reviews.models import Draft, Preferences
 from reviews.preferences import Choices
-from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000

@@ -61,6 +61,11 @@ def waited(since: datetime) -> str:
 
 
 @register.filter
+def seconds_until(moment: datetime) -> int:
+    return max(0, int((moment - timezone.now()).total_seconds()))
+
+
+@register.filter
 def moment(value: str) -> datetime:
     """A sender's RFC 3339 text as a time that the page writes in the reader's way."""
     return read_moment(value)
