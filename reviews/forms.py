@@ -8,9 +8,9 @@ from classifier.models import PolicyVersion, WaitingReason
 from reports.models import Sender
 from reports.submission import Reason
 from reviews.decisions import Wish
+from reviews.filters import PARKED, Filters
 from reviews.item import SHOWN_REPORTS
 from reviews.models import Decision
-from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000

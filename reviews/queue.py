@@ -9,26 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from classifier.models import Classification, Job
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
+from reviews.filters import Filters, narrowed
 from reviews.models import Decision
 
 PAGE = 25
-PARKED = "parked"  # as a filter: whatever waits for a person, for whichever reason
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What the address narrows a list to; blank means any."""
-
-    sender: str = ""
-    category: str = ""
-    language: str = ""
-    reason: str = ""
-    waiting: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,7 @@ _COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
-    items = _narrowed(_in_order(name), name, filters)
+    items = narrowed(_in_order(name), name, filters)
     if after:
         items = _beyond(items, name, after)
     rows: list[Any] = list(
@@ -107,7 +95,7 @@ def next_item(
 
     `beside` is passed over. `ValueError` for a key that no page gave.
     """
-    items = _narrowed(_in_order(name), name, filters)
+    items = narrowed(_in_order(name), name, filters)
     if after:
         items = _beyond(items, name, after)
     return (items if beside is None else items.exclude(pk=beside)).first()
@@ -122,31 +110,6 @@ def _in_order(name: Item.List) -> QuerySet[Item]:
     if name == Item.List.RESOLVED:
         return Item.objects.filter(list=name).order_by("-resolved_at", "-id")
     return Item.objects.filter(list=name).order_by("-rank", "since", "id")
-
-
-def _narrowed(items: QuerySet[Item], name: Item.List, filters: Filters) -> QuerySet[Item]:
-    """Each filter asks whether any of the item's reports matches; so no join doubles a card."""
-    if filters.sender:
-        items = items.filter(sender__name=filters.sender)
-    if filters.language:
-        tag = Q(language=filters.language) | Q(language__startswith=f"{filters.language}-")
-        items = items.filter(_any_report(tag))
-    if filters.reason:
-        items = items.filter(_any_report(Q(reason=filters.reason)))
-    if filters.category:
-        current = Classification.objects.filter(
-            report__item=OuterRef("pk"), superseded=False, category=filters.category
-        )
-        items = items.filter(Exists(current))
-    if filters.waiting and name == Item.List.PENDING:
-        waiting = Job.objects.filter(report__item=OuterRef("pk"), report__status="pending")
-        wanted = Q(parked=True) if filters.waiting == PARKED else Q(reason=filters.waiting)
-        items = items.filter(Exists(waiting.filter(wanted)))
-    return items
-
-
-def _any_report(condition: Q) -> Exists:
-    return Exists(Report.objects.filter(condition, item=OuterRef("pk")))
 
 
 def _lead_and_count(name: Item.List) -> dict[str, Any]:

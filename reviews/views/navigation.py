@@ -9,8 +9,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from reviews.filters import Filters
 from reviews.lists import LISTS, ListPage
-from reviews.queue import Filters, count_lists, next_item
+from reviews.queue import count_lists, next_item
 
 
 def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
