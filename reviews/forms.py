@@ -1,21 +1,37 @@
 import re
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from classifier import rules
 from classifier.models import PolicyVersion, WaitingReason
-from reports.models import Sender
 from reports.submission import Reason
 from reviews.decisions import Wish
-from reviews.filters import PARKED, Filters
+from reviews.filters import AGES, ME, NOBODY, PARKED, Filters
 from reviews.item import SHOWN_REPORTS
-from reviews.models import Decision
-from reviews.words import category_name
+from reviews.models import Decision, Hold
+from reviews.words import FLOOR, category_name
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 TEXT_LIMIT = 5_000
 _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter in force: its name in the address, what it says, and the address without it."""
+
+    name: str
+    label: str
+    said: str
+    without: str
 
 
 class FilterForm(forms.Form):
@@ -26,29 +42,109 @@ class FilterForm(forms.Form):
     sender = forms.ChoiceField(label=_("Sender"), required=False)
     reason = forms.ChoiceField(label=_("Reason"), required=False)
     waiting = forms.ChoiceField(label=_("Waits because"), required=False)
+    item_type = forms.CharField(label=_("Item type"), required=False, max_length=255)
+    assignee = forms.CharField(label=_("In the hands of"), required=False, max_length=150)
+    hold = forms.ChoiceField(label=_("Held"), required=False)
+    rule = forms.ChoiceField(label=_("Rule"), required=False)
+    confidence_from = forms.FloatField(
+        label=_("Confidence from"), required=False, min_value=0, max_value=1
+    )
+    confidence_to = forms.FloatField(
+        label=_("Confidence to"), required=False, min_value=0, max_value=1
+    )
+    older_than = forms.ChoiceField(label=_("Waiting longer than"), required=False)
+    newer_than = forms.ChoiceField(label=_("Waiting less than"), required=False)
+    version = forms.IntegerField(
+        label=_("Policy version"), required=False, min_value=1, max_value=2**31 - 1
+    )
 
-    def __init__(self, data: Any, *, pending: bool, policy: PolicyVersion | None) -> None:
+    # What the page shows at once; the rest is folded away.
+    FIRST = ("category", "language", "sender", "reason", "waiting")
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        pending: bool,
+        policy: PolicyVersion | None,
+        viewer: int,
+        senders: Collection[str],
+    ) -> None:
         super().__init__(data, auto_id="filter-%s")
-        every = [("", _("any"))]
-        self._choices("category", every + _categories(policy))
-        senders = Sender.objects.order_by("name").values_list("name", "name")[:200]
-        self._choices("sender", every + list(senders))
-        self._choices("reason", every + list(Reason.choices))
-        self._choices(
-            "waiting", [*every, (PARKED, _("waits for a person")), *WaitingReason.choices]
-        )
-        self.fields["language"].widget.attrs.update(size=6, dir="ltr", placeholder="en, ar")
+        self._viewer = viewer
+        any_value = ("", _("any"))
+        ages = [(key, said) for key, (_age, said) in AGES.items()]
+        self._names: dict[str, dict[str, StrOrPromise]] = {}
+        offered: list[tuple[str, Sequence[tuple[str, StrOrPromise]]]] = [
+            ("category", _categories(policy)),
+            ("sender", [(name, name) for name in senders]),
+            ("reason", Reason.choices),
+            ("waiting", [(PARKED, _("waits for a person")), *WaitingReason.choices]),
+            ("hold", Hold.Kind.choices),
+            ("rule", RULES),
+            ("older_than", ages),
+            ("newer_than", ages),
+        ]
+        for name, choices in offered:
+            self._names[name] = dict(choices)
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+            field.choices = [any_value, *choices]
+        for name, size in (("language", 6), ("item_type", 10), ("assignee", 10)):
+            self.fields[name].widget.attrs.update(size=size, dir="auto")
+        self.fields["language"].widget.attrs.update(dir="ltr", placeholder="en, ar")
+        self.fields["assignee"].widget.attrs.update(list="assignees")
+        for name in ("confidence_from", "confidence_to"):
+            self.fields[name].widget.attrs.update(step="0.01")
         if not pending:
             del self.fields["waiting"]
 
-    def _choices(self, name: str, choices: list[Any]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-        field.choices = choices
+    def first(self) -> "list[forms.BoundField]":
+        return [field for field in self if field.name in self.FIRST]
+
+    def more(self) -> "list[forms.BoundField]":
+        return [field for field in self if field.name not in self.FIRST]
 
     def filters(self) -> Filters:
         self.is_valid()
-        return Filters(**self.cleaned_data)
+        values = {
+            name: "" if each is None else str(each) for name, each in self.cleaned_data.items()
+        }
+        return Filters(**values, viewer=self._viewer)
+
+    def chips(self, filters: Filters) -> list[Chip]:
+        """The filters in force, each with the address that is left without it."""
+        chosen = filters.chosen()
+        return [
+            Chip(
+                name,
+                str(self.fields[name].label),
+                self._said(name, value),
+                urlencode({key: each for key, each in chosen.items() if key != name}),
+            )
+            for name, value in chosen.items()
+        ]
+
+    def _said(self, name: str, value: str) -> str:
+        if name == "assignee":
+            return str({ME: _("me"), NOBODY: _("nobody")}.get(value, value))
+        return str(self._names.get(name, {}).get(value, value))
+
+
+RULES = [
+    (name, sentence) for name, sentence in {**FLOOR, **rules.SENTENCES}.items() if name != "floor"
+]
+
+
+class SearchForm(forms.Form):
+    """What to look for, in the address."""
+
+    q = forms.CharField(
+        label=_("Words or an exact id"),
+        required=False,
+        max_length=255,
+        widget=forms.TextInput(attrs={"type": "search", "dir": "auto"}),
+    )
 
 
 class DecisionForm(forms.Form):

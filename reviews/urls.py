@@ -4,6 +4,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from reviews.lists import BY_SLUG
+from reviews.views.finding import show_search
 from reviews.views.item import show_item
 from reviews.views.lists import show_disagreements, show_list, start
 
@@ -15,6 +16,7 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/$", show_list, name="review-list"),
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", start, name="review-start"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
+    path("review/search/", show_search, name="review-search"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),

@@ -46,6 +46,12 @@ def severity_name(rank: int) -> str:
 
 
 @register.filter
+def counted(number: int) -> str:
+    """A whole number as pages write it: 20,000."""
+    return f"{number:,}"
+
+
+@register.filter
 def waited(since: datetime) -> str:
     """How long an item has waited, in words."""
     if timezone.now() - since < timedelta(minutes=1):

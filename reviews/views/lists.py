@@ -11,11 +11,10 @@ from django.views.decorators.http import require_safe
 from classifier.models import active_policy_with_rest
 from reports.models import Item
 from reviews.disagreements import read_disagreements
-from reviews.forms import FilterForm
 from reviews.lists import BY_SLUG
 from reviews.queue import read_page
 from reviews.views.access import may_review
-from reviews.views.navigation import chosen_of, open_next, with_navigation
+from reviews.views.navigation import chosen_of, filter_form, open_next, with_navigation
 
 
 @require_safe
@@ -26,7 +25,7 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the four lists."""
     listed = BY_SLUG[slug]
     policy = active_policy_with_rest()
-    form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
+    form = filter_form(request, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
         page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
@@ -39,6 +38,7 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "policy": policy,
         "filtered": bool(chosen),
+        "chips": form.chips(filters),
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,

@@ -1,5 +1,6 @@
 """What pages share: the counts above them, the filters in their address, the way to the next item."""
 
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,9 +10,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from reviews.filters import Filters
+from classifier.models import PolicyVersion
+from reports.models import Sender
+from reviews.filters import NAMES, Filters
+from reviews.forms import FilterForm
 from reviews.lists import LISTS, ListPage
 from reviews.queue import count_lists, next_item
+
+SENDERS_OFFERED = 200
 
 
 def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +32,27 @@ def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def chosen_of(filters: Filters) -> dict[str, str]:
-    return {key: value for key, value in vars(filters).items() if value}
+    return filters.chosen()
+
+
+def filter_form(
+    request: HttpRequest,
+    *,
+    pending: bool,
+    policy: PolicyVersion | None,
+    senders: Collection[str] | None = None,
+) -> FilterForm:
+    """The form above a list. `senders`: the names to offer, where they are known already."""
+    if senders is None:
+        named = Sender.objects.order_by("name").values_list("name", flat=True)
+        senders = list(named[:SENDERS_OFFERED])
+    return FilterForm(
+        request.GET,
+        pending=pending,
+        policy=policy,
+        viewer=request.user.pk or 0,
+        senders=senders,
+    )
 
 
 def address_of(name: str, *args: Any, query: str) -> str:
@@ -35,7 +61,8 @@ def address_of(name: str, *args: Any, query: str) -> str:
 
 def filters_of(request: HttpRequest) -> Filters:
     """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
-    return Filters(**{key: request.GET.get(key, "")[:255] for key in vars(Filters())})
+    values = {key: request.GET.get(key, "")[:255].replace("\0", "") for key in NAMES}
+    return Filters(**values, viewer=request.user.pk or 0)
 
 
 def open_next(
