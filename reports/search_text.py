@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg.errors import QueryCanceled
 
@@ -16,7 +17,6 @@ from reports.fingerprint import author_pseudonym, pseudonym
 
 SEARCHED_CHARACTERS = 100_000
 """So much of a report is searched."""
-LONGEST_SEARCH_SECONDS = 5
 READ_AT_MOST = 2_000  # texts that are read again for words in a row
 NAMED_AT_MOST = 10  # items that one id names, of each kind
 _SHORTEST_BEGINNING = 3  # a shorter word must be met whole: half of all words begin with it
@@ -29,7 +29,7 @@ _ARABIC = re.compile(r"[\u0621-\u064a]+")
 
 
 class SearchTookTooLongError(Exception):
-    """The database was stopped after `LONGEST_SEARCH_SECONDS`: the question is too wide."""
+    """The database was stopped after `SEARCH_SECONDS`: the question is too wide."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def newest_matches(question: Question) -> Hits:
             cursor.execute(
                 _MATCHES_IN_A_ROW if patterns else _MATCHES,
                 {
-                    "limit": f"{LONGEST_SEARCH_SECONDS}s",
+                    "limit": f"{round(settings.SEARCH_SECONDS * 1000)}ms",
                     "words": question.words,
                     "patterns": patterns,
                     "most": at_most + 1,

@@ -76,13 +76,13 @@ _COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
-    every = _in_order(name)
+    every = in_order(name)
     if after:
         every = _beyond(every, name, after)
     items = every
     if filters.reads_reports():
         within = every.values("pk")[:LOOKED_THROUGH]
-        items = _in_order(name).filter(pk__in=within)
+        items = in_order(name).filter(pk__in=within)
     rows: list[Any] = list(
         narrowed(items, name, filters)
         .select_related("sender")
@@ -111,7 +111,7 @@ def next_item(
 
     `beside` is passed over. `ValueError` for a key that no page gave.
     """
-    items = narrowed(_in_order(name), name, filters)
+    items = narrowed(in_order(name), name, filters)
     if after:
         items = _beyond(items, name, after)
     return (items if beside is None else items.exclude(pk=beside)).first()
@@ -122,7 +122,7 @@ def key_of(item: Item) -> str:
     return _key(Item.List(item.list), item)
 
 
-def _in_order(name: Item.List) -> QuerySet[Item]:
+def in_order(name: Item.List) -> QuerySet[Item]:
     if name == Item.List.RESOLVED:
         return Item.objects.filter(list=name).order_by("-resolved_at", "-id")
     return Item.objects.filter(list=name).order_by("-rank", "since", "id")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, Exists, OuterRef, Subquery, Value, When
+from django.db.models import Case, Exists, OuterRef, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from reports.models import Item, Report, Sender
@@ -12,8 +12,8 @@ from reports.search_text import (
     newest_matches,
     read_question,
 )
+from reviews.cards import cards_of
 from reviews.filters import Filters, narrowed
-from reviews.models import Decision
 from reviews.queue import PAGE, Card
 
 SENDERS_SEARCHED = 1_000
@@ -94,16 +94,7 @@ def _cards(named: dict[int, str], by_text: list[int], filters: Filters) -> list[
     leads = Report.objects.filter(pk__any=ids)
     if filters.chosen():
         leads = leads.filter(Exists(items))
-    counted = Report.objects.filter(item=OuterRef("item")).order_by().values("item")
     first = [Case(When(pk__in=list(named), then=Value(0)), default=Value(1))] if named else []
     # A named item may match by its text as well.
     most = 2 * len(named) + PAGE + 1
-    rows = list(
-        leads.with_outcome()
-        .select_related("item__sender")
-        .with_excerpt()
-        .annotate(report_count=Subquery(counted.annotate(count=Count("*")).values("count")))
-        .order_by(*first, "-pk")[:most]
-    )
-    decisions = Decision.objects.newest_of([row.item_id for row in rows])
-    return [Card(row.item, row, row.report_count, decisions.get(row.item_id)) for row in rows]
+    return cards_of(leads.order_by(*first, "-pk")[:most])

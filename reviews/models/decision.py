@@ -67,6 +67,10 @@ class Decision(models.Model):
                 ),
             ),
         ]
+        indexes = [
+            # Read by what one reviewer decided, newest first.
+            models.Index(fields=["reviewer", "-id"], name="decision_of_reviewer"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_action_display()}: {self.item_id}"

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from classifier.models import active_policy_with_rest
-from reports.search_text import LONGEST_SEARCH_SECONDS, SEARCHED_CHARACTERS
+from reports.search_text import SEARCHED_CHARACTERS
 from reviews.forms import SearchForm
 from reviews.lists import BY_NAME
 from reviews.queue import Card
@@ -55,7 +56,7 @@ def show_search(request: HttpRequest) -> HttpResponse:
         "next": urlencode({**chosen, "after": found.after}) if found and found.after else "",
         "again": urlencode(chosen),
         "from_top": "after" not in request.GET,
-        "seconds": LONGEST_SEARCH_SECONDS,
+        "seconds": f"{settings.SEARCH_SECONDS:g}",
         "characters": SEARCHED_CHARACTERS,
         "searching": True,
     }
