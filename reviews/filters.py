@@ -1,8 +1,9 @@
 """What the address narrows a list to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
@@ -14,6 +15,7 @@ from reviews.models import Claim, Hold
 
 PARKED = "parked"  # as a filter: whatever waits for a person, for whichever reason
 ME, NOBODY = "me", "nobody"  # as an assignee
+LONGEST_VALUE = 255
 AGES = {
     "1h": (timedelta(hours=1), _("an hour")),
     "4h": (timedelta(hours=4), _("4 hours")),
@@ -43,6 +45,14 @@ class Filters:
     assignee: str = ""
     viewer: int = field(default=0, metadata={"in_address": False})
     """Whom "me" means: the id of who looks."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any], *, viewer: int = 0) -> "Filters":
+        """Of an address or a saved view; what is no filter is left out, what no form offers is kept."""
+        kept: dict[str, Any] = {
+            name: str(values.get(name, ""))[:LONGEST_VALUE].replace("\0", "") for name in NAMES
+        }
+        return cls(**kept, viewer=viewer)
 
     def chosen(self) -> dict[str, str]:
         """What narrows at all, by the names in the address."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from classifier import rules
@@ -13,6 +14,7 @@ from reports.submission import Reason
 from reviews.decisions import Wish
 from reviews.filters import AGES, ME, NOBODY, PARKED, Filters
 from reviews.item import SHOWN_REPORTS
+from reviews.lists import BY_SLUG
 from reviews.models import Decision, Hold
 from reviews.words import FLOOR, category_name
 
@@ -145,6 +147,51 @@ class SearchForm(forms.Form):
         max_length=255,
         widget=forms.TextInput(attrs={"type": "search", "dir": "auto"}),
     )
+
+
+class SavedViewForm(forms.Form):
+    """A name for a list and its filters; both as the list's own address has them."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=80, widget=forms.TextInput(attrs={"dir": "auto"})
+    )
+    list = forms.ChoiceField(choices=[(slug, slug) for slug in BY_SLUG], widget=forms.HiddenInput)
+    query = forms.CharField(required=False, max_length=5_000, widget=forms.HiddenInput)
+    shared = forms.BooleanField(label=_("Colleagues see it too"), required=False)
+
+    def filters(self) -> Filters:
+        """Of a form that is valid; what is no filter is left out."""
+        return Filters.read(QueryDict(self.cleaned_data["query"]))
+
+
+class DecisionsForm(forms.Form):
+    """Whose decisions, in the address. A value that is not offered is ignored."""
+
+    reviewer = forms.CharField(
+        label=_("Reviewer"),
+        required=False,
+        max_length=150,
+        widget=forms.TextInput(attrs={"dir": "auto", "size": 12}),
+    )
+    action = forms.ChoiceField(
+        label=_("Decision"), required=False, choices=[("", _("any")), *Decision.Action.choices]
+    )
+    category = forms.ChoiceField(label=_("Category"), required=False)
+    within = forms.ChoiceField(
+        label=_("Within"),
+        required=False,
+        choices=[("", _("any")), *((key, said) for key, (_age, said) in AGES.items())],
+    )
+
+    def __init__(self, data: Any, *, policy: PolicyVersion | None) -> None:
+        super().__init__(data, auto_id="decisions-%s")
+        category = self.fields["category"]
+        assert isinstance(category, forms.ChoiceField)  # noqa: S101 - declared above
+        category.choices = [("", _("any")), *_categories(policy)]
+
+    def chosen(self) -> dict[str, str]:
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 class DecisionForm(forms.Form):

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from reports.models import Report
 from reports.models.report import ReportQuerySet
 from reviews.cards import cards_of
-from reviews.models import Decision
+from reviews.models import DecidedReport, Decision
 from reviews.queue import PAGE, Card
 
 COUNTED_WITHIN = timedelta(days=90)
@@ -81,7 +80,7 @@ def read_author(report: Report) -> Author | None:
                 "sender": report.sender_id,
                 "author": report.author_pseudonym,
                 "most": REPORTS_OF_AN_AUTHOR,
-                "within": COUNTED_WITHIN,
+                "seconds": COUNTED_WITHIN.total_seconds(),
             },
         )
         actions, counts, open_reports, looked_at = cursor.fetchone()
@@ -99,10 +98,9 @@ def read_author_page(report: Report) -> AuthorPage | None:
     waiting = theirs.filter(pk__in=newest, status__in=["pending", "needs_review"])
     first = waiting.order_by("item", "-pk").distinct("item").values("pk")
     cards = cards_of(Report.objects.filter(pk__in=first).order_by("-pk")[:PAGE])
-    decisions: QuerySet[Decision] = Decision.objects.filter(
-        pk__in=Decision.reports.through.objects.filter(report__in=newest).values("decision")
-    )
-    shown = decisions.order_by("-pk").select_related("reviewer", "item__sender")[:PAGE]
+    about = DecidedReport.objects.filter(report__in=newest).values("decision")
+    decisions = Decision.objects.filter(pk__in=about).order_by("-pk")
+    shown = decisions.select_related("reviewer", "item__sender")[:PAGE]
     return AuthorPage(author, cards, list(shown))
 
 
@@ -121,7 +119,8 @@ WITH newest AS MATERIALIZED (
     WHERE id IN (
             SELECT decision_id FROM reviews_decidedreport JOIN newest ON newest.id = report_id
         )
-        AND created_at > clock_timestamp() - %(within)s
+        AND created_at > clock_timestamp() - make_interval(secs => %(seconds)s)
+        AND action IS NOT NULL
         AND NOT EXISTS (
             SELECT FROM reviews_decision AS later WHERE later.overrides_id = decision.id
         )

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from reports.audit import write_audit
 from reports.models import Item
-from reviews.filters import NAMES, Filters, narrowed
+from reviews.filters import Filters, narrowed
 from reviews.models import SavedView
 from reviews.queue import in_order
 
@@ -40,7 +40,9 @@ class CountedView:
     """There are more, or there may be more further down in the list."""
 
 
-def save_view(*, owner: User, name: str, list_name: Item.List, filters: Filters) -> SavedView:
+def save_view(
+    *, owner: User, name: str, list_name: Item.List, filters: Filters, shared: bool = False
+) -> SavedView:
     """Keep a list and its filters. Raises `NameTakenError`, `TooManyViewsError`."""
     try:
         with transaction.atomic():
@@ -49,9 +51,14 @@ def save_view(*, owner: User, name: str, list_name: Item.List, filters: Filters)
             if SavedView.objects.filter(owner=owner).count() >= VIEWS_AT_MOST:
                 raise TooManyViewsError
             view = SavedView.objects.create(
-                owner=owner, name=name, list=list_name, filters=filters.chosen()
+                owner=owner,
+                name=name,
+                list=list_name,
+                filters=filters.chosen(),
+                shared=shared,
             )
-            write_audit(action="view_saved", of=view, actor=owner, detail={"list": str(list_name)})
+            detail = {"list": str(list_name), "shared": shared}
+            write_audit(action="view_saved", of=view, actor=owner, detail=detail)
     except IntegrityError:
         raise NameTakenError(name) from None
     return view
@@ -107,16 +114,10 @@ def _lock(view_id: int, owner: User) -> SavedView:
     return view
 
 
-def filters_of_view(view: SavedView, *, viewer: int) -> Filters:
-    """What it narrows to for this viewer; a name that is no filter any more is left out."""
-    kept = {name: str(view.filters[name]) for name in NAMES if name in view.filters}
-    return Filters(**kept, viewer=viewer)
-
-
 def _counting(view: SavedView, *, viewer: int) -> tuple[str, list[Any]]:
     """A statement that gives the count, up to a bound, and whether the list goes on beyond it."""
     name = Item.List(view.list)
-    filters = filters_of_view(view, viewer=viewer)
+    filters = Filters.read(view.filters, viewer=viewer)
     items = in_order(name)
     beyond, of_beyond = "false", ()
     if filters.reads_reports():
@@ -126,4 +127,6 @@ def _counting(view: SavedView, *, viewer: int) -> tuple[str, list[Any]]:
         items = Item.objects.filter(pk__in=items.values("pk")[:LOOKED_THROUGH_FOR_A_COUNT])
     wanted = narrowed(items, name, filters).order_by()[: COUNTED_IN_A_VIEW + 1]
     sql, of_count = wanted.values("pk").query.sql_with_params()
-    return f"SELECT (SELECT count(*) FROM ({sql}) AS view), {beyond}", [*of_count, *of_beyond]
+    # The pieces are Django's, with places for their parameters.
+    statement = f"SELECT (SELECT count(*) FROM ({sql}) AS view), {beyond}"  # noqa: S608
+    return statement, [*of_count, *of_beyond]

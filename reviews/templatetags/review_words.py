@@ -9,11 +9,13 @@ from django.utils.translation import gettext
 
 from reports.counting import bounded
 from reports.foreign_text import name_controls, shorten, show_controls
-from reports.models import Severity
+from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
+from reviews.history_of_people import COUNTED_WITHIN, Author, read_author
+from reviews.models import Decision
 
 register = template.Library()
 
@@ -32,6 +34,25 @@ register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
 register.filter("earlier_sentence", words.earlier_sentence)
+register.filter("decided_sentence", words.decided_sentence)
+
+
+@register.filter
+def action_name(action: str) -> str:
+    """What reviewers call an action."""
+    return str(Decision.Action(action).label)
+
+
+@register.simple_tag
+def author_of(report: Report) -> Author | None:
+    """What is known of who made what was reported; None where nobody is named."""
+    return read_author(report)
+
+
+@register.simple_tag
+def author_days() -> int:
+    """How far back decisions about an author are counted."""
+    return COUNTED_WITHIN.days
 
 
 @register.filter

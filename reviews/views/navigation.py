@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from classifier.models import PolicyVersion
 from reports.models import Sender
-from reviews.filters import NAMES, Filters
+from reviews.filters import Filters
 from reviews.forms import FilterForm
 from reviews.lists import LISTS, ListPage
 from reviews.queue import count_lists, next_item
@@ -61,8 +61,7 @@ def address_of(name: str, *args: Any, query: str) -> str:
 
 def filters_of(request: HttpRequest) -> Filters:
     """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
-    values = {key: request.GET.get(key, "")[:255].replace("\0", "") for key in NAMES}
-    return Filters(**values, viewer=request.user.pk or 0)
+    return Filters.read(request.GET, viewer=request.user.pk or 0)
 
 
 def open_next(
