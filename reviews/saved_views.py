@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import EmptyResultSet
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 
@@ -126,7 +127,10 @@ def _counting(view: SavedView, *, viewer: int) -> tuple[str, list[Any]]:
         beyond = f"EXISTS ({sql})"
         items = Item.objects.filter(pk__in=items.values("pk")[:LOOKED_THROUGH_FOR_A_COUNT])
     wanted = narrowed(items, name, filters).order_by()[: COUNTED_IN_A_VIEW + 1]
-    sql, of_count = wanted.values("pk").query.sql_with_params()
+    try:
+        sql, of_count = wanted.values("pk").query.sql_with_params()
+    except EmptyResultSet:  # a value that no form offers any more
+        return "SELECT 0, false", []
     # The pieces are Django's, with places for their parameters.
     statement = f"SELECT (SELECT count(*) FROM ({sql}) AS view), {beyond}"  # noqa: S608
     return statement, [*of_count, *of_beyond]
