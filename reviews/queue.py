@@ -18,6 +18,8 @@ from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
 from reviews.models import Decision
 
 PAGE = 25
+LOOKED_THROUGH = 20_000
+"""Items of a list that one page of it looks through for what its filters want."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Card:
     decision: Decision | None
     in_hand: InHand | None
     waits: Waiting | None
-    seen: str
-    """The item, the newest row about it (0: none) and its newest report, as the card shows them."""
+    seen: str = ""
+    """Where it can be chosen: the item, the newest row about it (0: none) and its newest report, as the card shows them."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Page:
     cards: list[Card]
     after: str
     """The key of the next page; blank on the last one."""
+    looked_through: int | None = None
+    """The page is not full, yet the list goes on: only so many of its items were looked through."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,17 @@ _COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
-    items = narrowed(in_order(name), name, filters)
+    every = in_order(name)
     if after:
-        items = _beyond(items, name, after)
+        every = _beyond(every, name, after)
+    items = every
+    if filters.reads_reports():
+        within = every.values("pk")[:LOOKED_THROUGH]
+        items = in_order(name).filter(pk__in=within)
     rows: list[Any] = list(
-        with_hands(items).select_related("sender").annotate(**_lead_and_count(name))[: PAGE + 1]
+        with_hands(narrowed(items, name, filters))
+        .select_related("sender")
+        .annotate(**_lead_and_count(name))[: PAGE + 1]
     )
     shown = rows[:PAGE]
     leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
@@ -99,7 +109,13 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         )
         for row in shown
     ]
-    return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
+    if len(rows) > PAGE:
+        return Page(cards, _key(name, shown[-1]))
+    if filters.reads_reports():
+        last = every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first()
+        if last is not None:
+            return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
+    return Page(cards, "")
 
 
 def in_order(name: Item.List) -> QuerySet[Item]:

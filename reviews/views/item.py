@@ -203,7 +203,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     chosen = chosen_of(filters_of(request))
     assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
     desk = read_desk(request.user, item_id=page.item.pk)
-    veils = desk.veils(page.item.rank)
+    veils = any(desk.veils(each.report) for each in page.shown)
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     context = {

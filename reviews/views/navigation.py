@@ -1,5 +1,6 @@
 """What pages share: the counts above them, the filters in their address, the way to the next item."""
 
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,11 +11,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from reports.models import Item
+from classifier.models import PolicyVersion
+from reports.models import Item, Sender
+from reviews.filter_form import FilterForm
 from reviews.filters import Filters, narrowed
 from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
 from reviews.next import claim_next, skipped_by
 from reviews.queue import count_lists
+
+SENDERS_OFFERED = 200
 
 
 def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +34,27 @@ def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def chosen_of(filters: Filters) -> dict[str, str]:
-    return {key: value for key, value in vars(filters).items() if value}
+    return filters.chosen()
+
+
+def filter_form(
+    request: HttpRequest,
+    *,
+    pending: bool,
+    policy: PolicyVersion | None,
+    senders: Collection[str] | None = None,
+) -> FilterForm:
+    """The form above a list. `senders`: the names to offer, where they are known already."""
+    if senders is None:
+        named = Sender.objects.order_by("name").values_list("name", flat=True)
+        senders = list(named[:SENDERS_OFFERED])
+    return FilterForm(
+        request.GET,
+        pending=pending,
+        policy=policy,
+        viewer=request.user.pk or 0,
+        senders=senders,
+    )
 
 
 def address_of(name: str, *args: Any, query: str) -> str:
@@ -38,7 +63,7 @@ def address_of(name: str, *args: Any, query: str) -> str:
 
 def filters_of(request: HttpRequest) -> Filters:
     """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
-    return Filters(**{key: request.GET.get(key, "")[:255] for key in vars(Filters())})
+    return Filters.read(request.GET, viewer=request.user.pk or 0)
 
 
 def list_of(request: HttpRequest, item: Item) -> ListPage:
