@@ -35,7 +35,7 @@ class Card:
     in_hand: InHand | None
     waits: Waiting | None
     seen: str = ""
-    """Where it can be chosen: the item, the newest row about it (0: none) and its newest report, as the card shows them."""
+    """Where it can be chosen: the item, its newest decision row (0: none) and its newest report."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,20 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         if last is not None:
             return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
     return Page(cards, "")
+
+
+def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+    items = in_order(name)
+    if filters.reads_reports():
+        items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
+    return narrowed(items, name, filters)
+
+
+def goes_on(name: Item.List, filters: Filters) -> bool:
+    """Whether the list has items that `within_reach` does not look at."""
+    beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
+    return filters.reads_reports() and beyond.exists()
 
 
 def in_order(name: Item.List) -> QuerySet[Item]:
