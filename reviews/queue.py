@@ -111,6 +111,20 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     return Page(cards, "")
 
 
+def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+    items = in_order(name)
+    if filters.reads_reports():
+        items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
+    return narrowed(items, name, filters)
+
+
+def goes_on(name: Item.List, filters: Filters) -> bool:
+    """Whether the list has items that `within_reach` does not look at."""
+    beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
+    return filters.reads_reports() and beyond.exists()
+
+
 def in_order(name: Item.List) -> QuerySet[Item]:
     if name == Item.List.RESOLVED:
         return Item.objects.filter(list=name).order_by("-resolved_at", "-id")

@@ -98,6 +98,15 @@ def decide_it(everything: Installation) -> None:
     assert answer.status_code == 302, answer.content.decode()
 
 
+def choose_the_safe(everything: Installation) -> None:
+    everything.values["slug"] = "safe"
+
+
+def hand_it_over(everything: Installation) -> None:
+    reviewer = User.objects.get(username="reviewer")
+    post("review/items/<item_id>/hand-over/", to=str(reviewer.pk))(everything)
+
+
 def rest(_everything: Installation) -> None:
     put_to_rest(ProviderModel.objects.get(base_url=settings.OPENAI_BASE_URL))
 
@@ -144,6 +153,20 @@ TRUST = ("trust_reporter", "chat-app", "u-2")
 CHANGES: dict[str, Change] = {
     # The desk
     "review/items/<item_id>/": Change(("decided",), decide_it, open_an_item),
+    "review/<slug>/start/": Change(("claimed",), post("review/<slug>/start/"), choose_the_safe),
+    # After these the next item is taken, which is a change of its own.
+    "review/items/<item_id>/skip/": Change(
+        ("skipped", "claimed"), post("review/items/<item_id>/skip/"), open_an_item
+    ),
+    "review/items/<item_id>/release/": Change(
+        ("released",), post("review/items/<item_id>/release/"), open_an_item, is_once=True
+    ),
+    "review/items/<item_id>/put-aside/": Change(
+        ("put_aside", "claimed"), post("review/items/<item_id>/put-aside/", hours="1"), open_an_item
+    ),
+    "review/items/<item_id>/hand-over/": Change(
+        ("handed_over", "claimed"), hand_it_over, open_an_item
+    ),
     # Senders and keys
     "admin/reports/sender/add/": Change(
         ("sender_created",), submit("admin/reports/sender/add/", name="third")

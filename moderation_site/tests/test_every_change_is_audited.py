@@ -37,6 +37,7 @@ NOT_AUDITED = {
     "login/": "the session's; the account keeps when it was last used",
     "admin/login/": "likewise",
     "logout/": "the session's",
+    "review/items/<item_id>/claim/": "the sign of life of an open page, whose claim was audited",
     "admin/logout/": "likewise",
     "command sweep": "no person's act: it finds what is due and tells who has the turn",
     "command reconcile": "no person's act: it does the work of batches, whose start is audited",
@@ -52,7 +53,7 @@ READS = {
     "admin/r/<content_type_id>/<object_id>/",
     *("api/<rest>", "api/docs/", "api/schema/", "api/v1/reports/<public_id>/"),
     "language/",
-    *("review/", "review/<slug>/", "review/<slug>/start/", "review/disagreements/"),
+    *("review/", "review/<slug>/", "review/disagreements/"),
     "command check_invariants",
 }
 
