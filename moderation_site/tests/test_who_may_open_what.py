@@ -93,14 +93,30 @@ GET  review/                                              302   302   302   302 
 POST review/                                              302   302   302   302   302   302   302   302
 GET  review/<slug>/                                       in    403   200   200   200   200   in    in
 POST review/<slug>/                                       405   405   405   405   405   405   405   405
-GET  review/<slug>/start/                                 in    403   302   302   302   302   in    in
-POST review/<slug>/start/                                 405   405   405   405   405   405   405   405
+GET  review/<slug>/start/                                 in    403   302   403   302   302   in    in
+POST review/<slug>/start/                                 in    403   302   403   302   302   in    in
 GET  review/disagreements/                                in    403   200   200   200   200   in    in
 POST review/disagreements/                                405   405   405   405   405   405   405   405
 GET  review/items/<item_id>/                              in    403   200   200   200   200   in    in
 POST review/items/<item_id>/                              in    403   422   403   422   422   in    in
+GET  review/items/<item_id>/claim/                        405   405   405   405   405   405   405   405
+POST review/items/<item_id>/claim/                        in    403   200   403   200   200   in    in
+GET  review/items/<item_id>/hand-over/                    in    403   200   403   200   200   in    in
+POST review/items/<item_id>/hand-over/                    in    403   422   403   422   422   in    in
+GET  review/items/<item_id>/put-aside/                    in    403   302   403   302   302   in    in
+POST review/items/<item_id>/put-aside/                    in    403   302   403   302   302   in    in
+GET  review/items/<item_id>/release/                      in    403   302   403   302   302   in    in
+POST review/items/<item_id>/release/                      in    403   302   403   302   302   in    in
+GET  review/items/<item_id>/skip/                         in    403   302   403   302   302   in    in
+POST review/items/<item_id>/skip/                         in    403   302   403   302   302   in    in
 GET  review/items/<item_id>/draft/                        405   405   405   405   405   405   405   405
 POST review/items/<item_id>/draft/                        in    403   302   403   302   302   in    in
+GET  review/items/<item_id>/reveal/                       405   405   405   405   405   405   405   405
+POST review/items/<item_id>/reveal/                       in    403   302   302   302   302   in    in
+GET  review/pause/                                        in    403   200   200   200   200   in    in
+POST review/pause/                                        in    403   302   302   302   302   in    in
+GET  review/preferences/                                  in    403   200   200   200   200   in    in
+POST review/preferences/                                  in    403   422   422   422   422   in    in
 GET  review/preferences/keys/                             405   405   405   405   405   405   405   405
 POST review/preferences/keys/                             in    403   302   302   302   302   in    in
 """
@@ -154,8 +170,9 @@ def test_the_table_names_every_address_and_no_other() -> None:
     named = {pattern for _method, pattern in lines()}
     walked = set(every_route()) - standard_routes(models_in_the_admin())
 
-    assert not walked - named, "say in TABLE who may open these, once for GET and once for POST"
-    assert not named - walked, "these are in TABLE, and no address any more"
+    new, gone = sorted(walked - named), sorted(named - walked)
+    assert not new, f"say in TABLE who may open these, once for GET and once for POST: {new}"
+    assert not gone, f"these are in TABLE, and no address any more: {gone}"
     assert {(method, pattern) for pattern in named for method in ("GET", "POST")} == set(lines())
 
 
