@@ -182,7 +182,7 @@ def test_no_page_violates_the_guidelines(
     shown.locator("#stale").wait_for()
     found["stale form"] = violations(shown, complaints)
     shown.goto(addresses["pending item"])
-    shown.get_by_label("Note for colleagues" if language == "en" else "ملاحظة للزملاء").fill("mine")
+    shown.locator("#decision textarea[name=note]").fill("mine")
     shown.locator("[data-saved]").wait_for()
     shown.goto(addresses["pending item"])
     shown.locator("#draft").wait_for()
