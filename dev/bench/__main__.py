@@ -5,6 +5,7 @@
     python -m dev.bench planning [--rows 1000000]  a batch's jobs written, rows a second and memory
     python -m dev.bench recording [--rows 50000]   a provider's output recorded, beside a bare INSERT
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
+    python -m dev.bench finding [--rows 1000000]   search, filters, saved views, who decided what
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import sys
 
+from dev.bench.finding import bench_finding
 from dev.bench.intake import bench_intake
 from dev.bench.migration import bench_migration
 from dev.bench.planning import bench_planning
@@ -37,6 +39,7 @@ def main() -> int:
         ("planning", 1_000_000, bench_planning),
         ("recording", 50_000, bench_recording),
         ("migration", 100_000, bench_migration),
+        ("finding", 1_000_000, bench_finding),
     ):
         command = commands.add_parser(name)
         command.add_argument("--rows", type=int, default=rows)
