@@ -1,8 +1,10 @@
 """What becomes of disagreements once something newer has the last word."""
 
 from collections.abc import Collection
+from datetime import datetime
 
 from django.db import connection
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from classifier.models import Disagreement
@@ -18,6 +20,31 @@ def settle_open(report_ids: Collection[int]) -> None:
     Disagreement.objects.filter(report__any=report_ids, state=Disagreement.State.OPEN).update(
         state=Disagreement.State.SETTLED, ended_at=Now()
     )
+
+
+def dispute_again(report_ids: Collection[int], *, since: datetime) -> set[int]:
+    """Open what a decision settled that is taken back: what of locked reports ended `since` then.
+
+    Only where its verdict is still the current one. Answers with the reports.
+    """
+    settled = Disagreement.objects.filter(
+        report__any=report_ids,
+        state=Disagreement.State.SETTLED,
+        ended_at__gte=since,
+        classification__superseded=False,
+    )
+    again = set(settled.values_list("report", flat=True))
+    settled.update(state=Disagreement.State.OPEN, ended_at=None)
+    return again
+
+
+def settle_what_is_moot(report_ids: Collection[int]) -> None:
+    """End open disagreements about locked reports that stand where people look, or upheld them."""
+    found_none = Q(report__status=Report.Status.JUDGED_SAFE) | Q(
+        report__status=Report.Status.RESOLVED, report__upheld_at=None
+    )
+    moot = Disagreement.objects.filter(report__any=report_ids).exclude(found_none)
+    settle_open(list(moot.values_list("report", flat=True)))
 
 
 def taken_from_people(report_ids: Collection[int]) -> set[int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Max, Min
 from django.db.models.functions import Now
@@ -27,6 +28,8 @@ class Selection:
     sender: str | None = None
     reason: str | None = None
     limit: int | None = None
+    reports: tuple[int, ...] | None = None
+    """These only, by their keys."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
         wanted = wanted.filter(received_at__gte=selection.since)
     if selection.until:
         wanted = wanted.filter(received_at__lt=selection.until)
+    if selection.reports is not None:
+        wanted = wanted.filter(pk__in=selection.reports)
     if selection.sender:
         wanted = wanted.filter(sender__name=selection.sender)
     if selection.reason == Waiting.WAITING_FOR_WORKER:
@@ -81,7 +86,12 @@ def plan_replay(selection: Selection, *, policy: PolicyVersion) -> Plan:
 
 
 def execute_replay(
-    plan: Plan, *, selection: Selection, policy: PolicyVersion, actor_name: str
+    plan: Plan,
+    *,
+    selection: Selection,
+    policy: PolicyVersion,
+    actor: User | None = None,
+    actor_name: str = "",
 ) -> Iterator[int]:
     """Give the plan's reports new attempts, chunk by chunk; yields how many each.
 
@@ -93,10 +103,11 @@ def execute_replay(
         write_audit(
             action="replay",
             of=policy,
+            actor=actor,
             actor_name=actor_name,
             detail={
-                "reports": len(plan.report_ids),
                 **{key: str(value) for key, value in asdict(selection).items() if value},
+                "reports": len(plan.report_ids),
             },
         )
     for start in range(0, len(plan.report_ids), CHUNK):

@@ -19,6 +19,7 @@ from classifier.models import (
     ProviderModel,
 )
 from classifier.policies import code_revisions
+from reviews.opting_out import takers
 
 
 @require_safe
@@ -89,12 +90,21 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         "1: the code's rules are not those that the active policy lists; load the policy again",
         registry=registry,
     )
+    taking = Gauge(
+        "moderation_reviewers_taking",
+        "Active reviewers who are handed a category; 0: they opted out, and its items wait",
+        ["category"],
+        registry=registry,
+    )
     for model in ProviderModel.objects.resting():
         rested = timezone.now() - (model.rests_since or timezone.now())
         rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
     _catalogue(registry)
     _batches(registry)
     active = PolicyVersion.objects.active()
+    if active is not None:
+        for category, count in takers(active).items():
+            taking.labels(category).set(count)
     revisions.set(active is not None and active.revisions != code_revisions())
     with connection.cursor() as cursor:
         cursor.execute(_DUE)

@@ -119,6 +119,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "reviews.views.desk.desk",
             ],
         },
     },
@@ -204,6 +205,7 @@ SECURE_HSTS_PRELOAD = PRODUCTION
 if env.bool("BEHIND_TLS_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+AUTHENTICATION_BACKENDS = ["reviews.sessions.DeskBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -212,7 +214,6 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
     )
 ]
-AUTHENTICATION_BACKENDS = ["moderation_site.permissions.OneStatementBackend"]
 LOGIN_URL = LOGOUT_REDIRECT_URL = "login"
 LOGIN_REDIRECT_URL = "review-home"
 
@@ -288,6 +289,13 @@ BATCH_DIRECTORY = Path(
         "BATCH_DIRECTORY", str(Path(tempfile.gettempdir()) / f"moderation-batches-{os.getuid()}")
     )
 )
+
+# --- Reviewing
+
+# How long a decision can be taken back, and until then the sender does not see it; 0: never.
+UNDO_SECONDS = env.int("UNDO_SECONDS", 10)
+if not 0 <= UNDO_SECONDS <= 60:
+    raise ImproperlyConfigured("UNDO_SECONDS must be from 0 to 60.")
 
 # --- Celery on Redis: a short buffer of hints, nothing that cannot be rebuilt ------------------------
 

@@ -3,12 +3,14 @@
     pending -> needs_review | judged_safe -> resolved
     judged_safe, resolved -> needs_review
     needs_review -> judged_safe, by a newer policy and while no person has had a hand in it
+    back to what it was, where a decision is taken back
 
 Every function here runs inside the caller's transaction; what it is given came from `lock`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connection
 from django.db.models.functions import Now
@@ -101,6 +103,13 @@ def apply_verdicts(
         and reports[report_id].status == Status.NEEDS_REVIEW
     }
     passing -= _in_peoples_hands(passing) if passing else set()
+    held = _held_for_people(
+        [
+            report_id
+            for report_id, verdict in verdicts.items()
+            if verdict.safe and reports[report_id].status == Status.PENDING
+        ]
+    )
     moved: list[Report] = []
     for report_id, verdict in verdicts.items():
         report = reports[report_id]
@@ -111,7 +120,8 @@ def apply_verdicts(
         elif historical and report_id not in taken and _is_disagreement(report, verdict):
             disagree.add(report_id)
         else:
-            report.status = AFTER_VERDICT[report.status, verdict.safe]
+            passes = verdict.safe and report_id not in held
+            report.status = AFTER_VERDICT[report.status, passes]
         if (report.status, report.rank) != before:
             moved.append(report)
     if moved:
@@ -144,26 +154,44 @@ def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
 
 
 def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody holds."""
+    """Those that a decision names, and those whose item somebody has in hand or made wait."""
     with connection.cursor() as cursor:
         cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
 
 
-# By the tables' names: intake does not import the reviewers' side. Claims are made under the item's
-# lock, which the caller holds.
+# By the tables' names: intake does not import the reviewers' side. Claims and holds are made under
+# the item's lock, which the caller holds.
 _IN_PEOPLES_HANDS = """
 SELECT id FROM reports_report AS report
 WHERE id = ANY(%s) AND (
     EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
     OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
-        AND released_at IS NULL AND expires_at > clock_timestamp()))
+        AND released_at IS NULL AND expires_at > clock_timestamp())
+    OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
+        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp())))
 """
 
 
-def lock_item(item_id: int) -> None:
-    """The item's row lock, to be taken before those of its reports."""
-    Item.objects.select_for_update(no_key=True).get(pk=item_id)
+def _held_for_people(report_ids: Collection[int]) -> set[int]:
+    """Those whose item was escalated or waits for a second person: none of them passes as safe."""
+    if not report_ids:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD, [sorted(report_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+_HELD = """
+SELECT report.id FROM reviews_hold AS hold
+JOIN reports_report AS report ON report.item_id = hold.item_id
+WHERE report.id = ANY(%s) AND hold.ended_at IS NULL AND hold.kind <> 'put_aside'
+"""
+
+
+def lock_item(item_id: int) -> Item:
+    """The item under its row lock, to be taken before those of its reports."""
+    return Item.objects.select_for_update(no_key=True).get(pk=item_id)
 
 
 def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
@@ -184,6 +212,50 @@ def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, uph
         upheld_at=Now() if upheld else None
     )
     place_items({item_id}, decided=True)
+
+
+@dataclass(frozen=True)
+class Before:
+    """How a report stood before a decision."""
+
+    status: str
+    upheld_at: datetime | None
+
+
+def status_without_decision(was: str, *, safe: bool | None) -> str:
+    """What a report's status would be had nobody decided: as it `was`, or as a verdict since says.
+
+    `safe`: whether the current verdict lets it pass; None where it has none.
+    """
+    if was == Status.PENDING and safe is not None:
+        return AFTER_VERDICT[was, safe]
+    return was
+
+
+def take_back(
+    *,
+    item_id: int,
+    reports: Sequence[Report],
+    before: Mapping[int, Before],
+    safe: Mapping[int, bool],
+    disputed: Collection[int],
+) -> None:
+    """Put locked reports of one item back to how they stood before a decision.
+
+    `safe` says of those with a current verdict whether it lets them pass; of the others that were
+    judged safe, only those pass again whose verdict is `disputed`, and none whose floor rose since.
+    """
+    held = _held_for_people([report.pk for report in reports])
+    for report in reports:
+        was = before[report.pk]
+        passes = safe.get(report.pk)
+        report.status = status_without_decision(was.status, safe=passes)
+        doubted = not passes and report.pk not in disputed
+        if report.status == Status.JUDGED_SAFE and (doubted or report.floor or report.pk in held):
+            report.status = Status.NEEDS_REVIEW
+        report.upheld_at = was.upheld_at
+    Report.objects.bulk_update(reports, ["status", "upheld_at"])
+    place_items({item_id})
 
 
 def reopen(reports: Collection[Report]) -> None:

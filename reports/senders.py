@@ -30,12 +30,12 @@ def create_sender(*, name: str, latency_budget: timedelta, actor_name: str) -> N
         return issue_key(sender=sender, actor_name=actor_name)
 
 
-def issue_key(*, sender: Sender, actor_name: str) -> NewKey:
-    """A new key beside the sender's other ones."""
+def issue_key(*, sender: Sender, actor: User | None = None, actor_name: str = "") -> NewKey:
+    """A new key beside the sender's other ones. Either `actor` or `actor_name` says who."""
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     with transaction.atomic():
         api_key = ApiKey.objects.create(sender=sender, prefix=prefix, digest=digest_secret(secret))
-        write_audit(action="key_issued", of=api_key, actor_name=actor_name)
+        write_audit(action="key_issued", of=api_key, actor=actor, actor_name=actor_name)
     return NewKey(api_key, f"{prefix}.{secret}")
 
 

@@ -7,10 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from reports.admin import EvidenceAdmin, describe
 from reports.foreign_text import show_controls
-from reviews import batch_admin
+from reviews import accounts_admin, batch_admin, desk_admin
 from reviews.models import Decision
 
-__all__ = ["DecisionAdmin", "batch_admin"]
+__all__ = ["DecisionAdmin", "accounts_admin", "batch_admin", "desk_admin"]
 
 
 @admin.register(Decision)

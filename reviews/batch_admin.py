@@ -100,6 +100,8 @@ class BatchAdmin(EvidenceAdmin):
         form_url: str = "",  # noqa: ARG002 - Django's signature
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> HttpResponse:
+        if request.method == "POST":  # as with all evidence
+            raise PermissionDenied
         context = self._context(request, object_id)
         return TemplateResponse(
             request,

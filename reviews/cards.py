@@ -4,8 +4,9 @@ from typing import Any
 
 from django.db.models import Count, OuterRef, Subquery
 
-from reports.models import Report
+from reports.models import Item, Report
 from reports.models.report import ReportQuerySet
+from reviews.in_hand import in_hand_of, waiting_of, with_hands
 from reviews.models import Decision
 from reviews.queue import Card
 
@@ -19,5 +20,17 @@ def cards_of(reports: ReportQuerySet) -> list[Card]:
         .with_excerpt()
         .annotate(report_count=Subquery(counted.annotate(count=Count("*")).values("count")))
     )
-    decisions = Decision.objects.newest_of([row.item_id for row in rows])
-    return [Card(row.item, row, row.report_count, decisions.get(row.item_id)) for row in rows]
+    item_ids = [row.item_id for row in rows]
+    decisions = Decision.objects.newest_of(item_ids)
+    hands = with_hands(Item.objects.filter(pk__in=item_ids)).in_bulk()
+    return [
+        Card(
+            row.item,
+            row,
+            row.report_count,
+            decisions.get(row.item_id),
+            in_hand_of(hands[row.item_id]),
+            waiting_of(hands[row.item_id]),
+        )
+        for row in rows
+    ]

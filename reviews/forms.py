@@ -1,260 +1,101 @@
-import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from classifier import rules
-from classifier.models import PolicyVersion, WaitingReason
-from reports.submission import Reason
-from reviews.decisions import Wish
-from reviews.filters import AGES, ME, NOBODY, PARKED, Filters
-from reviews.item import SHOWN_REPORTS
-from reviews.lists import BY_SLUG
-from reviews.models import Decision, Hold
-from reviews.words import FLOOR, category_name
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from classifier.models import PolicyVersion
+from reports.models import Severity
+from reviews.drafts import Typed
+from reviews.models import Draft, Preferences
+from reviews.preferences import Choices
+from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
-_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
-NEEDS_CATEGORY = {Decision.Action.WARN, Decision.Action.REMOVE, Decision.Action.SUSPEND}
 
 
-@dataclass(frozen=True)
-class Chip:
-    """A filter in force: its name in the address, what it says, and the address without it."""
+class PreferencesForm(forms.Form):
+    """What a reviewer chooses for themselves; its fields are those of `Preferences`."""
 
-    name: str
-    label: str
-    said: str
-    without: str
-
-
-class FilterForm(forms.Form):
-    """The filters of a list, in the address. A value that is not offered is ignored."""
-
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    language = forms.CharField(label=_("Language"), required=False, max_length=35)
-    sender = forms.ChoiceField(label=_("Sender"), required=False)
-    reason = forms.ChoiceField(label=_("Reason"), required=False)
-    waiting = forms.ChoiceField(label=_("Waits because"), required=False)
-    item_type = forms.CharField(label=_("Item type"), required=False, max_length=255)
-    assignee = forms.CharField(label=_("In the hands of"), required=False, max_length=150)
-    hold = forms.ChoiceField(label=_("Held"), required=False)
-    rule = forms.ChoiceField(label=_("Rule"), required=False)
-    confidence_from = forms.FloatField(
-        label=_("Confidence from"), required=False, min_value=0, max_value=1
+    veil_from = forms.TypedChoiceField(
+        label=_("Hide texts until I ask for them"),
+        help_text=_("Links and what was sent along too. Lists show the model's summary instead."),
+        required=False,
+        coerce=int,
+        empty_value=None,
     )
-    confidence_to = forms.FloatField(
-        label=_("Confidence to"), required=False, min_value=0, max_value=1
+    greyscale = forms.BooleanField(
+        label=_("Show reported texts without colours"),
+        help_text=_("Emoji and coloured signs in grey."),
+        required=False,
     )
-    older_than = forms.ChoiceField(label=_("Waiting longer than"), required=False)
-    newer_than = forms.ChoiceField(label=_("Waiting less than"), required=False)
-    version = forms.IntegerField(
-        label=_("Policy version"), required=False, min_value=1, max_value=2**31 - 1
+    opted_out = forms.MultipleChoiceField(
+        label=_("Do not hand me"),
+        help_text=_("Such items stay in the lists, their texts hidden; you can open them there."),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
-
-    # What the page shows at once; the rest is folded away.
-    FIRST = ("category", "language", "sender", "reason", "waiting")
+    pause_after = forms.IntegerField(
+        label=_("Propose a pause after so many severe items"), min_value=1, max_value=500
+    )
+    single_keys = forms.BooleanField(
+        label=_("Single letters are commands"),
+        help_text=_("Off: letters do nothing; every command is a button."),
+        required=False,
+    )
 
     def __init__(
-        self,
-        data: Any,
-        *,
-        pending: bool,
-        policy: PolicyVersion | None,
-        viewer: int,
-        senders: Collection[str],
+        self, data: Any = None, *, standing: Preferences, policy: PolicyVersion | None
     ) -> None:
-        super().__init__(data, auto_id="filter-%s")
-        self._viewer = viewer
-        any_value = ("", _("any"))
-        ages = [(key, said) for key, (_age, said) in AGES.items()]
-        self._names: dict[str, dict[str, StrOrPromise]] = {}
-        offered: list[tuple[str, Sequence[tuple[str, StrOrPromise]]]] = [
-            ("category", _categories(policy)),
-            ("sender", [(name, name) for name in senders]),
-            ("reason", Reason.choices),
-            ("waiting", [(PARKED, _("waits for a person")), *WaitingReason.choices]),
-            ("hold", Hold.Kind.choices),
-            ("rule", RULES),
-            ("older_than", ages),
-            ("newer_than", ages),
-        ]
-        for name, choices in offered:
-            self._names[name] = dict(choices)
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-            field.choices = [any_value, *choices]
-        for name, size in (("language", 6), ("item_type", 10), ("assignee", 10)):
-            self.fields[name].widget.attrs.update(size=size, dir="auto")
-        self.fields["language"].widget.attrs.update(dir="ltr", placeholder="en, ar")
-        self.fields["assignee"].widget.attrs.update(list="assignees")
-        for name in ("confidence_from", "confidence_to"):
-            self.fields[name].widget.attrs.update(step="0.01")
-        if not pending:
-            del self.fields["waiting"]
-
-    def first(self) -> "list[forms.BoundField]":
-        return [field for field in self if field.name in self.FIRST]
-
-    def more(self) -> "list[forms.BoundField]":
-        return [field for field in self if field.name not in self.FIRST]
-
-    def filters(self) -> Filters:
-        self.is_valid()
-        values = {
-            name: "" if each is None else str(each) for name, each in self.cleaned_data.items()
-        }
-        return Filters(**values, viewer=self._viewer)
-
-    def chips(self, filters: Filters) -> list[Chip]:
-        """The filters in force, each with the address that is left without it."""
-        chosen = filters.chosen()
-        return [
-            Chip(
-                name,
-                str(self.fields[name].label),
-                self._said(name, value),
-                urlencode({key: each for key, each in chosen.items() if key != name}),
-            )
-            for name, value in chosen.items()
-        ]
-
-    def _said(self, name: str, value: str) -> str:
-        if name == "assignee":
-            return str({ME: _("me"), NOBODY: _("nobody")}.get(value, value))
-        return str(self._names.get(name, {}).get(value, value))
-
-
-RULES = [
-    (name, sentence) for name, sentence in {**FLOOR, **rules.SENTENCES}.items() if name != "floor"
-]
-
-
-class SearchForm(forms.Form):
-    """What to look for, in the address."""
-
-    q = forms.CharField(
-        label=_("Words or an exact id"),
-        required=False,
-        max_length=255,
-        widget=forms.TextInput(attrs={"type": "search", "dir": "auto"}),
-    )
-
-
-class SavedViewForm(forms.Form):
-    """A name for a list and its filters; both as the list's own address has them."""
-
-    name = forms.CharField(
-        label=_("Name"), max_length=80, widget=forms.TextInput(attrs={"dir": "auto"})
-    )
-    list = forms.ChoiceField(choices=[(slug, slug) for slug in BY_SLUG], widget=forms.HiddenInput)
-    query = forms.CharField(required=False, max_length=5_000, widget=forms.HiddenInput)
-    shared = forms.BooleanField(label=_("Colleagues see it too"), required=False)
-
-    def filters(self) -> Filters:
-        """Of a form that is valid; what is no filter is left out."""
-        return Filters.read(QueryDict(self.cleaned_data["query"]))
-
-
-class DecisionsForm(forms.Form):
-    """Whose decisions, in the address. A value that is not offered is ignored."""
-
-    reviewer = forms.CharField(
-        label=_("Reviewer"),
-        required=False,
-        max_length=150,
-        widget=forms.TextInput(attrs={"dir": "auto", "size": 12}),
-    )
-    action = forms.ChoiceField(
-        label=_("Decision"), required=False, choices=[("", _("any")), *Decision.Action.choices]
-    )
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    within = forms.ChoiceField(
-        label=_("Within"),
-        required=False,
-        choices=[("", _("any")), *((key, said) for key, (_age, said) in AGES.items())],
-    )
-
-    def __init__(self, data: Any, *, policy: PolicyVersion | None) -> None:
-        super().__init__(data, auto_id="decisions-%s")
-        category = self.fields["category"]
-        assert isinstance(category, forms.ChoiceField)  # noqa: S101 - declared above
-        category.choices = [("", _("any")), *_categories(policy)]
-
-    def chosen(self) -> dict[str, str]:
-        self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value}
-
-
-class DecisionForm(forms.Form):
-    """A decision, and what its writer had seen: the reports and the newest decision before it."""
-
-    action = forms.ChoiceField(label=_("Decision"), widget=forms.RadioSelect)
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    note = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
-    reason = forms.CharField(
-        label=_("Reason for the author"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
-    reports = forms.CharField(widget=forms.HiddenInput)
-    last = forms.IntegerField(widget=forms.HiddenInput, required=False)
-
-    def __init__(
-        self, *args: Any, policy: PolicyVersion | None, may_reopen: bool, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        actions = [
-            choice
-            for choice in Decision.Action.choices
-            if may_reopen or choice[0] != Decision.Action.REOPEN
+        initial = {name: getattr(standing, name) for name in self.base_fields}
+        super().__init__(data, initial=initial)
+        self.offered = [each for each, _name in categories_of(policy)]
+        severities = [
+            (each.value, _("from severity: %(name)s") % {"name": each.label})
+            for each in Severity
+            if each != Severity.NONE
         ]
         for name, choices in (
-            ("action", actions),
-            ("category", [("", _("choose")), *_categories(policy)]),
+            ("veil_from", [("", _("hide nothing")), (0, _("hide every text")), *severities]),
+            ("opted_out", categories_of(policy)),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
             field.choices = choices
 
-    def clean_reports(self) -> list[int]:
-        parts = self.cleaned_data["reports"].split(",")
-        if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
-            raise forms.ValidationError(_("The form is broken. Open the item again."))
-        return [int(part) for part in parts]
+    def choices(self) -> Choices:
+        return Choices(**self.cleaned_data)
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("action") in NEEDS_CATEGORY and not cleaned.get("category"):
-            self.add_error("category", _("Choose the category that the content breaks."))
-        return cleaned
 
-    def wish(self) -> Wish:
-        data = self.cleaned_data
-        action = Decision.Action(data["action"])
-        return Wish(
-            action=action,
-            category=data["category"] if action in NEEDS_CATEGORY else "",
-            note=data["note"],
-            reason=data["reason"],
+class LongText(forms.CharField):
+    """A text area of bounded length: a line break counts once, as the browser counts it."""
+
+    def __init__(self, *, key: str = "", **kwargs: Any) -> None:
+        attrs = {"rows": 2, "dir": "auto", **({"data-key": key} if key else {})}
+        super().__init__(
+            required=False, max_length=TEXT_LIMIT, widget=forms.Textarea(attrs=attrs), **kwargs
         )
 
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
 
-def _categories(policy: PolicyVersion | None) -> list[tuple[str, str]]:
+
+class DraftForm(forms.Form):
+    """What stands in the decision form, complete or not."""
+
+    action = forms.CharField(required=False, max_length=Draft._meta.get_field("action").max_length)
+    category = forms.CharField(
+        required=False, max_length=Draft._meta.get_field("category").max_length
+    )
+    note = LongText(strip=False)
+    reason = LongText(strip=False)
+    last = forms.IntegerField(required=False)
+
+    def typed(self) -> Typed:
+        data = self.cleaned_data
+        return Typed(data["action"], data["category"], data["note"], data["reason"])
+
+
+def categories_of(policy: PolicyVersion | None) -> list[tuple[str, str]]:
     """The active version's categories but the safe ones."""
     return [
         (each["id"], category_name(each["id"], policy))

@@ -1,5 +1,6 @@
 """Who decided what, and what was decided about an author's items: reads for reviewers only."""
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,12 +11,14 @@ from django.db.models.functions import Now
 from reports.models import Report
 from reports.models.report import ReportQuerySet
 from reviews.cards import cards_of
-from reviews.models import DecidedReport, Decision
+from reviews.models import Action, DecidedReport, Decision
 from reviews.queue import PAGE, Card
 
 COUNTED_WITHIN = timedelta(days=90)
 REPORTS_OF_AN_AUTHOR = 1_000
 """The newest reports about one author that are looked at."""
+# What a sentence about a decision needs.
+_TOLD = ("reviewer", "item__sender", "action", "overrides__action")
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,9 @@ class DecisionsPage:
 class Author:
     """What is known of who made an item, at its sender."""
 
-    decided: list[tuple[str, int]]
-    """Action and number of decisions that stand, of the last `COUNTED_WITHIN`; most first."""
+    decided: list[tuple[Action, int]]
+    """Actions, known by their names only, and how many decisions of the last `COUNTED_WITHIN`
+    stand; most first."""
     open_reports: int
     more: bool
     """There are older reports about this author, which were not looked at."""
@@ -52,7 +56,9 @@ def decisions_by(
     after: str = "",
 ) -> DecisionsPage:
     """A page of decisions, newest first; blank means anybody's, any. `ValueError` for an odd key."""
-    found = Decision.objects.order_by("-pk").select_related("reviewer", "item__sender")
+    found = Decision.objects.order_by("-pk").select_related(
+        "reviewer", "item__sender", "action", "overrides__action"
+    )
     if reviewer:
         # Asked apart: of a join the planner would walk back through everybody's.
         whose = User.objects.filter(username=reviewer).values_list("pk", flat=True).first()
@@ -86,8 +92,9 @@ def read_author(report: Report) -> Author | None:
                 "seconds": COUNTED_WITHIN.total_seconds(),
             },
         )
-        actions, counts, open_reports, looked_at = cursor.fetchone()
-    decided = list(zip(actions or [], counts or [], strict=True))
+        names, counts, open_reports, looked_at = cursor.fetchone()
+    actions = [Action(names=json.loads(each)) for each in names or []]
+    decided = list(zip(actions, counts or [], strict=True))
     return Author(decided, open_reports, looked_at > REPORTS_OF_AN_AUTHOR)
 
 
@@ -103,7 +110,9 @@ def read_author_page(report: Report) -> AuthorPage | None:
     cards = cards_of(Report.objects.filter(pk__in=first).order_by("-pk")[:PAGE])
     about = DecidedReport.objects.filter(report__in=newest).values("decision")
     decisions = Decision.objects.filter(pk__in=about).order_by("-pk")
-    shown = decisions.select_related("reviewer", "item__sender")[:PAGE]
+    shown = decisions.select_related("reviewer", "item__sender", "action", "overrides__action")[
+        :PAGE
+    ]
     return AuthorPage(author, cards, list(shown))
 
 
@@ -118,19 +127,19 @@ WITH newest AS MATERIALIZED (
     WHERE author_pseudonym = %(author)s AND author_pseudonym <> '' AND sender_id = %(sender)s
     ORDER BY id DESC LIMIT %(most)s + 1
 ), decided AS (
-    SELECT action, count(*) AS decisions FROM reviews_decision AS decision
-    WHERE id IN (
+    SELECT decision.action, action.names, count(*) AS decisions
+    FROM reviews_decision AS decision JOIN reviews_action AS action ON action.slug = decision.action
+    WHERE decision.kind = 'decision' AND decision.id IN (
             SELECT decision_id FROM reviews_decidedreport JOIN newest ON newest.id = report_id
         )
-        AND created_at > clock_timestamp() - make_interval(secs => %(seconds)s)
-        AND action IS NOT NULL
+        AND decision.created_at > clock_timestamp() - make_interval(secs => %(seconds)s)
         AND NOT EXISTS (
             SELECT FROM reviews_decision AS later WHERE later.overrides_id = decision.id
         )
-    GROUP BY action
+    GROUP BY decision.action, action.names
 )
 SELECT
-    (SELECT array_agg(action ORDER BY decisions DESC, action) FROM decided),
+    (SELECT array_agg(names::text ORDER BY decisions DESC, action) FROM decided),
     (SELECT array_agg(decisions ORDER BY decisions DESC, action) FROM decided),
     (SELECT count(*) FROM newest WHERE status IN ('pending', 'needs_review')),
     (SELECT count(*) FROM newest)

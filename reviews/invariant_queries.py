@@ -41,13 +41,23 @@ def _doubled(table: str, *columns: str, where: str = "true") -> str:
 CURRENT = """LEFT JOIN classifier_classification AS current
         ON current.report_id = report.id AND NOT current.superseded"""
 
-# Each report's last decision: did it send the report back to review, and when?
-_DECIDED = """
-    WITH last AS (
+# Decisions and proposals that nobody took back, and whether they leave the reports to people.
+_STANDING = """
+    standing AS (
+        SELECT decision.*, action.outcome,
+            decision.kind = 'proposal' OR action.outcome IN ('reopens', 'escalates') AS reopened
+        FROM reviews_decision AS decision JOIN reviews_action AS action ON action.slug = decision.action
+        WHERE NOT EXISTS (SELECT FROM reviews_decision AS undo
+            WHERE undo.overrides_id = decision.id AND undo.kind = 'undo'))"""
+
+# Each report's last one: did it send the report back to review, and when?
+_DECIDED = f"""
+    WITH {_STANDING}, last AS (
         SELECT DISTINCT ON (decided.report_id)
-            decided.report_id, decision.created_at, decision.action = 'reopen' AS reopened
+            decided.report_id, decision.created_at, decision.reopened,
+            NOT decision.reopened AND decision.outcome = 'upholds' AS upheld
         FROM reviews_decidedreport AS decided
-        JOIN reviews_decision AS decision ON decision.id = decided.decision_id
+        JOIN standing AS decision ON decision.id = decided.decision_id
         ORDER BY decided.report_id, decision.id DESC)
 """
 
@@ -65,7 +75,10 @@ _TRIGGERS = """
         ('classifier_classification', 'verdict_stands'),
         ('classifier_policyversion', 'policy_version_stands'),
         ('reviews_decision', 'decision_stands'),
+        ('reviews_decision', 'decision_may_be_said'),
+        ('reviews_decision', 'report_status_agrees_with_undos'),
         ('reviews_decidedreport', 'decided_report_stands'),
+        ('reviews_action', 'action_stands'),
         ('reports_report', 'report_status_agrees_on_update'),
         ('reports_report', 'report_status_agrees_on_insert'),
         ('classifier_classification', 'report_status_agrees_with_verdicts')
@@ -221,13 +234,24 @@ RULES = (
     Rule(
         "V6",
         "reports that count as upheld while their newest decision says otherwise, or the reverse",
-        """
-    SELECT report.id FROM reports_report AS report LEFT JOIN LATERAL (
-        SELECT decision.action FROM reviews_decidedreport AS decided
-        JOIN reviews_decision AS decision ON decision.id = decided.decision_id
-        WHERE decided.report_id = report.id ORDER BY decision.id DESC LIMIT 1) AS newest ON true
-    WHERE (report.upheld_at IS NOT NULL)
-        <> coalesce(newest.action IN ('warn', 'remove', 'suspend'), false)""",
+        f"""{_DECIDED}
+    SELECT report.id FROM reports_report AS report LEFT JOIN last ON last.report_id = report.id
+    WHERE (report.upheld_at IS NOT NULL) <> coalesce(last.upheld, false)""",
+    ),
+    Rule(
+        "V6",
+        "items that wait for a person whom no decision calls, or do not wait for the one it calls",
+        f"""
+    WITH {_STANDING}, wanted AS (
+        SELECT DISTINCT ON (item_id) item_id, CASE
+            WHEN kind = 'proposal' THEN 'second_approval'
+            WHEN outcome = 'escalates' THEN 'escalated' END AS kind
+        FROM standing ORDER BY item_id, id DESC)
+    SELECT coalesce(wanted.item_id, hold.item_id) FROM wanted FULL JOIN (
+        SELECT * FROM reviews_hold WHERE ended_at IS NULL AND kind <> 'put_aside') AS hold
+        ON hold.item_id = wanted.item_id
+    WHERE hold.kind IS DISTINCT FROM wanted.kind""",
+        of_reports=False,
     ),
     Rule(
         "V7",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, When
+from django.db.models import Case, Count, Func, IntegerField, Max, QuerySet, Value, When
 from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
@@ -15,7 +15,8 @@ from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.models import Claim, Decision
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.models import Action, Decision, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -67,8 +68,8 @@ class ItemPage:
     more: int
     """Reports of the item that are not shown, and that a decision from this page leaves alone."""
     decisions: list[Decision]
-    claim: Claim | None
-    """Who has the item in hand."""
+    in_hand: InHand | None
+    waits: Waiting | None
     disagreements: list[Disagreement]
     """What a newer version found where none had been found; alike ones but once."""
 
@@ -78,7 +79,28 @@ class ItemPage:
 
     @property
     def last_decision(self) -> Decision | None:
+        """The newest row, whatever it says: a form sent from this page follows it."""
         return self.decisions[0] if self.decisions else None
+
+    @property
+    def standing(self) -> Decision | None:
+        """The newest decision or proposal that nobody took back."""
+        rows = (row for row in self.decisions if row.kind != Decision.Kind.UNDO)
+        return next((row for row in rows if not row.is_undone), None)
+
+    @property
+    def proposal(self) -> Decision | None:
+        """What waits for a second person."""
+        standing = self.standing
+        return standing if standing and standing.kind == Decision.Kind.PROPOSAL else None
+
+    def offers(self, action: Action) -> bool:
+        """Whether the action makes sense where the item stands."""
+        held = self.waits.kind if self.waits else ""
+        if action.outcome == Action.Outcome.REOPENS:
+            in_review = self.item.list in {Item.List.PENDING, Item.List.NEEDS_REVIEW}
+            return not in_review or held in {Hold.Kind.ESCALATED, Hold.Kind.SECOND_APPROVAL}
+        return action.outcome != Action.Outcome.ESCALATES or held != Hold.Kind.ESCALATED
 
     @property
     def lead(self) -> Report:
@@ -146,8 +168,10 @@ class ItemPage:
 
 def read_item(item_id: int) -> ItemPage:
     """The item with its most pressing reports; raises `Item.DoesNotExist`."""
-    items = Item.objects.select_related("sender").annotate(report_count=Count("reports"))
-    item = items.get(pk=item_id)
+    items = Item.objects.select_related("sender").annotate(
+        report_count=Count("reports"), newest_report=Max("reports")
+    )
+    item = with_hands(items).get(pk=item_id)
     every = Report.objects.filter(item=item)
     chosen = _within_bounds(
         list(
@@ -159,7 +183,8 @@ def read_item(item_id: int) -> ItemPage:
     contents = Content.objects.in_bulk([report.pk for report in chosen])
     decisions = (
         Decision.objects.filter(item=item)
-        .select_related("reviewer", "overrides__reviewer")
+        .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
+        .select_related("overridden_by")
         .order_by("-id")[:SHOWN_DECISIONS]
     )
     return ItemPage(
@@ -167,7 +192,8 @@ def read_item(item_id: int) -> ItemPage:
         shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
         more=item.report_count - len(chosen),
         decisions=list(decisions),
-        claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
+        in_hand=in_hand_of(item),
+        waits=waiting_of(item),
         disagreements=_disagreements(chosen),
     )
 

@@ -1,4 +1,4 @@
-"""What reviewers read: the four lists of items, their counts, and what comes next.
+"""What reviewers read: the four lists of items and their counts.
 
 Order: most severe first, then oldest; resolved items latest first. Pages follow a key, not a
 number, so that a list which moves meanwhile shows no item twice and a deep page costs no more.
@@ -14,6 +14,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
 from reviews.filters import Filters, narrowed
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
 from reviews.models import Decision
 
 PAGE = 25
@@ -31,6 +32,10 @@ class Card:
     lead: Report
     reports: int
     decision: Decision | None
+    in_hand: InHand | None
+    waits: Waiting | None
+    seen: str = ""
+    """Where it can be chosen: the item, the newest row about it (0: none) and its newest report, as the card shows them."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         within = every.values("pk")[:LOOKED_THROUGH]
         items = in_order(name).filter(pk__in=within)
     rows: list[Any] = list(
-        narrowed(items, name, filters)
+        with_hands(narrowed(items, name, filters))
         .select_related("sender")
         .annotate(**_lead_and_count(name))[: PAGE + 1]
     )
@@ -93,7 +98,16 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     by_id = {report.pk: report for report in leads.with_excerpt()}
     decisions = Decision.objects.newest_of([row.pk for row in shown])
     cards = [
-        Card(row, by_id[row.lead_id], row.report_count, decisions.get(row.pk)) for row in shown
+        Card(
+            row,
+            by_id[row.lead_id],
+            row.report_count,
+            decisions.get(row.pk),
+            in_hand_of(row),
+            waiting_of(row),
+            f"{row.pk}.{row.last_decision_id or 0}.{row.newest_report_id}",
+        )
+        for row in shown
     ]
     if len(rows) > PAGE:
         return Page(cards, _key(name, shown[-1]))
@@ -102,24 +116,6 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         if last is not None:
             return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
     return Page(cards, "")
-
-
-def next_item(
-    name: Item.List, *, filters: Filters, beside: int | None = None, after: str = ""
-) -> Item | None:
-    """The top of a list, or what follows the item with the key `after`; None at the end.
-
-    `beside` is passed over. `ValueError` for a key that no page gave.
-    """
-    items = narrowed(in_order(name), name, filters)
-    if after:
-        items = _beyond(items, name, after)
-    return (items if beside is None else items.exclude(pk=beside)).first()
-
-
-def key_of(item: Item) -> str:
-    """The item's place in its list, to go on from."""
-    return _key(Item.List(item.list), item)
 
 
 def in_order(name: Item.List) -> QuerySet[Item]:
@@ -135,7 +131,14 @@ def _lead_and_count(name: Item.List) -> dict[str, Any]:
     # A pending report may be what ranks an item that is in review.
     shown = ["needs_review", "pending"] if name == Item.List.NEEDS_REVIEW else [name]
     lead = mine.filter(status__in=shown).order_by("-rank", "received_at", "id").values("pk")[:1]
-    return {"lead_id": Subquery(lead), "report_count": Subquery(count)}
+    newest = mine.order_by("-pk").values("pk")[:1]
+    last = Decision.objects.filter(item=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    return {
+        "lead_id": Subquery(lead),
+        "report_count": Subquery(count),
+        "newest_report_id": Subquery(newest),
+        "last_decision_id": Subquery(last),
+    }
 
 
 def _key(name: Item.List, item: Item) -> str:

@@ -1,6 +1,6 @@
-"""Who may do what: three groups that every `migrate` completes with the product's permissions.
+"""Who may do what: four groups that every `migrate` completes with the product's permissions.
 
-A group of your own may mix them differently; these three are the product's.
+A group of your own may mix them differently; these four are the product's.
 """
 
 from typing import Any
@@ -12,11 +12,20 @@ from django.db.models import Q
 ROLES: dict[str, tuple[str, ...]] = {
     # Works in the review queue, has no business in the admin.
     "reviewer": ("reviews.review_items", "reviews.decide_items"),
+    # A reviewer to whom others escalate.
+    "lead": ("reviews.review_items", "reviews.decide_items", "reviews.decide_escalated"),
     # Configures senders and keys, reads all evidence; a superuser makes accounts.
     "admin": (
         "reviews.review_items",
         "reviews.decide_items",
+        "reviews.decide_escalated",
         "reviews.view_decision",
+        "reviews.view_action",
+        "reviews.add_action",
+        "reviews.change_action",
+        "reviews.view_claim",
+        "reviews.view_hold",
+        "reports.view_report",
         "reports.view_pendingreport",
         "reports.view_judgedsafereport",
         "reports.view_item",
@@ -25,8 +34,12 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.add_sender",
         "reports.change_sender",
         "reports.view_apikey",
+        "reports.add_apikey",
         "reports.change_apikey",
         "reports.view_trustedflagger",
+        "classifier.view_classification",
+        "classifier.view_job",
+        "classifier.change_job",
         "classifier.view_disagreement",
         "classifier.view_policyversion",
         "classifier.change_policyversion",
@@ -38,12 +51,18 @@ ROLES: dict[str, tuple[str, ...]] = {
     # Sees what waits and why, and the configuration; decides nothing.
     "operator": (
         "reviews.review_items",
+        "reviews.view_claim",
+        "reviews.view_hold",
+        "reports.view_report",
         "reports.view_pendingreport",
         "reports.view_judgedsafereport",
         "reports.view_auditentry",
         "reports.view_sender",
         "reports.view_apikey",
         "reports.view_trustedflagger",
+        "classifier.view_classification",
+        "classifier.view_job",
+        "classifier.change_job",
         "classifier.view_disagreement",
         "classifier.view_policyversion",
         "classifier.view_batch",

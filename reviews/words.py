@@ -13,7 +13,7 @@ from reports import triage
 from reports.foreign_text import show_controls
 from reports.models import Item, Report
 from reports.waiting import waiting_sentence, waits_for_a_person
-from reviews.models import Decision
+from reviews.models import Action, Decision
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -68,29 +68,51 @@ def why_here(name: str, report: Report, decision: Decision | None) -> list[str]:
     return sentences + floor_sentences(report) + (rule_sentences(verdict) if verdict else [])
 
 
-def decided_sentence(decision: Decision) -> str:
-    """Who decided what, under which category."""
+def decided_sentence(decision: Decision, policy: PolicyVersion | None = None) -> str:
+    """Who decided, proposed, approved or took back what, under which category."""
     said = format_html(
-        _("<bdi>{who}</bdi> decided: {what}."),
-        who=decision.reviewer.get_username(),
-        what=decision.get_action_display(),
+        _did(decision), who=decision.reviewer.get_username(), what=decided_action(decision)
     )
     if decision.category:
-        said = format_html("{} {}.", said, category_name(decision.category))
+        said = format_html("{} {}.", said, category_name(decision.category, policy))
     return said
+
+
+def decided_action(decision: Decision) -> str:
+    """What it says is to be done, in the reader's language; an undo: of what it takes back."""
+    if decision.action is None:
+        return decided_action(decision.overrides) if decision.overrides else ""
+    return decision.action.name
+
+
+def _did(decision: Decision) -> str:
+    if decision.kind == Decision.Kind.UNDO:
+        return _("<bdi>{who}</bdi> took back: {what}.")
+    if decision.kind == Decision.Kind.PROPOSAL:
+        return _("<bdi>{who}</bdi> proposed: {what}. A different person must approve it.")
+    if decision.approves_id:
+        return _("<bdi>{who}</bdi> approved what was proposed: {what}.")
+    return _("<bdi>{who}</bdi> decided: {what}.")
 
 
 def earlier_sentence(decision: Decision) -> str:
     """What a person did before the item came to stand where it stands now."""
-    if decision.action != Decision.Action.REOPEN:
+    if decision.kind == Decision.Kind.PROPOSAL:
+        said = decided_sentence(decision)
+    elif decision.action is not None and decision.action.resolves:
         return format_html(
             _("Before that <bdi>{who}</bdi> had decided: {what}."),
             who=decision.reviewer.get_username(),
-            what=decision.get_action_display(),
+            what=decision.action.name,
         )
-    said = format_html(
-        _("<bdi>{who}</bdi> sent it back to review."), who=decision.reviewer.get_username()
-    )
+    else:
+        escalates = decision.action and decision.action.outcome == Action.Outcome.ESCALATES
+        said = format_html(
+            _("<bdi>{who}</bdi> escalated it.")
+            if escalates
+            else _("<bdi>{who}</bdi> sent it back to review."),
+            who=decision.reviewer.get_username(),
+        )
     if decision.note:
         said = format_html('{} <q dir="auto">{}</q>', said, show_controls(decision.note))
     return said

@@ -1,5 +1,19 @@
 """The classifier's side of the admin, a file for each thing that is shown."""
 
-from classifier.admin import disagreements, policy_versions, provider_models
+from classifier.admin import (
+    classifications,
+    disagreements,
+    jobs,
+    policy_versions,
+    provider_models,
+    rules,
+)
 
-__all__ = ["disagreements", "policy_versions", "provider_models"]
+__all__ = [
+    "classifications",
+    "disagreements",
+    "jobs",
+    "policy_versions",
+    "provider_models",
+    "rules",
+]

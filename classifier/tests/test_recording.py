@@ -232,7 +232,7 @@ def resolve(report: Report) -> None:
         decision = apps.get_model("reviews", "Decision").objects.create(
             item=report.item,
             reviewer=User.objects.create_user("dana"),
-            action="remove",
+            action_id="remove",
             note="",
             reason="",
             effective_at=Now(),

@@ -49,7 +49,7 @@ def write_decision(report: Report) -> None:
     decision = apps.get_model("reviews", "Decision").objects.create(
         item=report.item,
         reviewer=User.objects.create_user("dana"),
-        action="warn",
+        action_id="warn",
         note="",
         reason="",
         effective_at=Now(),

@@ -4,7 +4,9 @@
     python -m dev.bench sweep [--rows 1000000]     one round of the sweep's choice over a backlog
     python -m dev.bench planning [--rows 1000000]  a batch's jobs written, rows a second and memory
     python -m dev.bench recording [--rows 50000]   a provider's output recorded, beside a bare INSERT
+    python -m dev.bench desk [--rows 1000000]      first bytes of the desk's pages, and their plans
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
+    python -m dev.bench claims [--rounds 1000]     16 reviewers at once over 10 items; the next of 1,000,000
     python -m dev.bench finding [--rows 1000000]   search, filters, saved views, who decided what
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
@@ -14,6 +16,8 @@ import argparse
 import json
 import sys
 
+from dev.bench.claims import bench_claims
+from dev.bench.desk import bench_desk
 from dev.bench.finding import bench_finding
 from dev.bench.intake import bench_intake
 from dev.bench.migration import bench_migration
@@ -35,6 +39,7 @@ def main() -> int:
     intake.add_argument("--seconds", type=float, default=8.0, help="for each state of Redis")
     intake.set_defaults(run=lambda options, *given: bench_intake(*given, seconds=options.seconds))
     for name, rows, bench in (
+        ("desk", 1_000_000, bench_desk),
         ("sweep", 1_000_000, bench_sweep),
         ("planning", 1_000_000, bench_planning),
         ("recording", 50_000, bench_recording),
@@ -46,6 +51,12 @@ def main() -> int:
         command.set_defaults(
             run=lambda options, *given, bench=bench: bench(*given, rows=options.rows)
         )
+    claims = commands.add_parser("claims")
+    claims.add_argument("--rounds", type=int, default=1_000)
+    claims.add_argument("--rows", type=int, default=1_000_000)
+    claims.set_defaults(
+        run=lambda options, *given: bench_claims(*given, rows=options.rows, rounds=options.rounds)
+    )
     options = parser.parse_args()
     interruption = Interruption()
     try:

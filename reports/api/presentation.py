@@ -7,6 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import BaseModel, Field
 
+from reports.lifecycle import status_without_decision
 from reports.models import Report
 from reports.waiting import Waiting, waiting_reason
 
@@ -48,13 +49,28 @@ class ReportsPageOut(BaseModel):
     results: list[ReportOut]
 
 
-def present_report(report: Report) -> dict[str, Any]:
-    """JSON-ready; the report comes from `ReportQuerySet.with_decisions`."""
-    now = timezone.now()
+def status_in_effect(report: Report, *, now: datetime) -> str:
+    """The report's status; while its newest decision may be undone, the one that it had before."""
+    newest = max(report.decisions_that_stand(), key=lambda row: row.decision_id, default=None)
+    if newest is None or not newest.decision.effective_at or newest.decision.effective_at <= now:
+        return report.status
     current = report.current_classification()
+    return status_without_decision(newest.status_before, safe=current.safe if current else None)
+
+
+def present_report(report: Report, *, now: datetime | None = None) -> dict[str, Any]:
+    """JSON-ready; the report comes from `ReportQuerySet.with_decisions`."""
+    now = now or timezone.now()
+    current = report.current_classification()
+    # On this copy alone; nobody writes it.
+    report.status = status_in_effect(report, now=now)
     # A report that went back to review has none in effect, whatever was decided before.
     resolved = report.status == Report.Status.RESOLVED
-    effective = [each for each in report.decisions.all() if resolved and each.effective_at <= now]
+    effective = [
+        row.decision
+        for row in report.decisions_that_stand()
+        if resolved and row.decision.effective_at and row.decision.effective_at <= now
+    ]
     decision = max(effective, key=lambda each: each.pk, default=None)
     return _present(
         report,
@@ -70,7 +86,7 @@ def present_report(report: Report) -> dict[str, Any]:
         if current
         else None,
         decision=DecisionOut(
-            action=decision.action,
+            action=decision.action_id,
             category=decision.category or None,
             effective_at=decision.effective_at,
         )

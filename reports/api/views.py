@@ -1,9 +1,12 @@
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
+from django.db.models import Q
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
@@ -19,6 +22,7 @@ from reports.api.presentation import (
     ReportsPageOut,
     present_new_report,
     present_report,
+    status_in_effect,
 )
 from reports.api.problems import Problem
 from reports.intake import accept_report
@@ -131,12 +135,25 @@ class ReportsView(APIView):
     )
     def get(self, request: Request) -> Response:
         """Pages of 100; follow `next`."""
-        page = ReportsPage()
-        rows: Sequence[Report] = page.paginate_queryset(_wanted(request), request, view=self) or []
-        return page.get_paginated_response([present_report(row) for row in rows])
+        page, now = ReportsPage(), timezone.now()
+        wanted = _wanted(request, now=now)
+        rows: Sequence[Report] = page.paginate_queryset(wanted, request, view=self) or []
+        return page.get_paginated_response([present_report(row, now=now) for row in rows])
 
 
-def _wanted(request: Request) -> Any:
+def _in_status(wanted: Any, status: str, *, now: datetime) -> Any:
+    """Those that are shown with the status; of what may still be undone, that is the one before."""
+    undoable = {
+        report.pk: status_in_effect(report, now=now)
+        for report in wanted.filter(decisions__effective_at__gt=now).distinct()
+    }
+    if not undoable:
+        return wanted.filter(status=status)
+    shown = [report_id for report_id, name in undoable.items() if name == status]
+    return wanted.filter(Q(status=status) & ~Q(pk__in=undoable) | Q(pk__in=shown))
+
+
+def _wanted(request: Request, *, now: datetime) -> Any:
     """The sender's reports, narrowed by the address; raises `FieldError` for a wrong value."""
     wanted = Report.objects.filter(sender=sender_of(request)).with_decisions()
     asked = request.query_params
@@ -145,7 +162,7 @@ def _wanted(request: Request) -> Any:
     if (status := asked.get("status")) is not None:
         if status not in Report.Status.values:
             raise FieldError([("status", f"must be one of {', '.join(Report.Status.values)}")])
-        wanted = wanted.filter(status=status)
+        wanted = _in_status(wanted, status, now=now)
     if (item_type := asked.get("item_type")) is not None:
         if "\0" in item_type:
             raise FieldError([("item_type", "holds NUL")])

@@ -41,7 +41,7 @@ class ReportQuerySet(models.QuerySet["Report"]):
 
     def with_decisions(self) -> "ReportQuerySet":
         """With what the API says of a report: the outcome and what people decided."""
-        return self.with_outcome().prefetch_related("decisions")
+        return self.with_outcome().prefetch_related("decided__decision__overridden_by")
 
     def with_excerpt(self) -> "ReportQuerySet":
         """With the start of the first reported text as `excerpt`, without loading the content."""
@@ -191,6 +191,10 @@ class Report(models.Model):
     def current_classification(self) -> Any:
         """The verdict that counts, or None; reads what was prefetched."""
         return next((each for each in self.classifications.all() if not each.superseded), None)
+
+    def decisions_that_stand(self) -> list[Any]:
+        """What people decided or proposed about it and did not undo; reads what was prefetched."""
+        return [each for each in self.decided.all() if not each.decision.is_undone]
 
     def is_overdue(self, *, at: "datetime | None" = None) -> bool:
         return self.status == self.Status.PENDING and self.due_at < (at or timezone.now())

@@ -47,15 +47,22 @@ def judge(
     return row
 
 
-def decision_on(report: Report, *, effective_at: datetime | None = None, **changes: Any) -> Any:
+def decision_on(
+    report: Report,
+    *,
+    action: str = "remove",
+    effective_at: datetime | None = None,
+    **changes: Any,
+) -> Any:
     """A person's decision about one report, nothing else."""
     reviewer = User.objects.create_user(f"reviewer-{uuid.uuid4().hex[:8]}")
     decision = report.item.decisions.create(
         reviewer=reviewer,
         effective_at=effective_at or timezone.now(),
-        **{"action": "remove", "category": "spam", "note": "n", "reason": "r", **changes},
+        **{"category": "spam", "note": "n", "reason": "r", **changes},
+        action_id=action,
     )
-    report.decisions.add(decision)
+    report.decided.create(decision=decision, status_before=Report.objects.get(pk=report.pk).status)
     return decision
 
 
@@ -69,7 +76,7 @@ def resolve(report: Report, **changes: Any) -> Any:
             item_id=report.item_id,
             reports=locked,
             reopen=False,
-            upheld=decision.action in decision.UPHOLDS,
+            upheld=decision.action.upholds,
         )
         check_constraints_now()
     return decision

@@ -193,10 +193,10 @@ def test_what_people_upheld_about_an_item_or_its_author_is_known_to_the_next_rep
     ("action", "upheld"),
     [
         ("no_violation", False),
-        ("reopen", False),
         ("warn", True),
+        ("label", True),
+        ("restrict", True),
         ("remove", True),
-        ("suspend", True),
     ],
 )
 def test_only_a_violation_counts(client_of_sender: Client, action: str, *, upheld: bool) -> None:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False  # built beside people who decide
-    dependencies = [("reviews", "0004_the_desk")]
+    dependencies = [("reviews", "0006_what_decisions_may_say")]
     operations = [
         # A build that was stopped leaves an index that is not valid.
         migrations.RunSQL(

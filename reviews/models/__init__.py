@@ -1,5 +1,6 @@
 """What people do with items: who has one in hand, what they decided, and how they like to work."""
 
+from reviews.models.action import Action
 from reviews.models.claim import LONGEST_CLAIM, Claim, Skip
 from reviews.models.decision import DecidedReport, Decision
 from reviews.models.draft import Draft
@@ -9,6 +10,7 @@ from reviews.models.saved_view import SavedView
 
 __all__ = [
     "LONGEST_CLAIM",
+    "Action",
     "Claim",
     "DecidedReport",
     "Decision",

@@ -15,7 +15,8 @@ from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
 from reviews.history_of_people import COUNTED_WITHIN, Author, read_author
-from reviews.models import Decision
+from reviews.undo_offer import offer_of, undo_offer
+from reviews.wellbeing import Desk
 
 register = template.Library()
 
@@ -35,12 +36,10 @@ register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
 register.filter("earlier_sentence", words.earlier_sentence)
 register.filter("decided_sentence", words.decided_sentence)
-
-
-@register.filter
-def action_name(action: str) -> str:
-    """What reviewers call an action."""
-    return str(Decision.Action(action).label)
+register.filter("decided_action", words.decided_action)
+register.filter(undo_offer)
+register.filter(offer_of)
+register.filter("veils", Desk.veils)
 
 
 @register.simple_tag
@@ -78,6 +77,11 @@ def waited(since: datetime) -> str:
     if timezone.now() - since < timedelta(minutes=1):
         return gettext("under a minute")
     return timesince(since)
+
+
+@register.filter
+def seconds_until(moment: datetime) -> int:
+    return max(0, int((moment - timezone.now()).total_seconds()))
 
 
 @register.filter

@@ -11,15 +11,26 @@ from classifier.models import Classification, PolicyVersion
 from reports import lifecycle
 from reports.models import Item, Report, Severity
 from reports.tests.sending import Client
+from reviews.models import Preferences
 
 
-def log_in(name: str, *roles: str) -> Browser:
-    """A browser in which a person with these roles is logged in."""
+def log_in(name: str, *roles: str, veiled: bool = False) -> Browser:
+    """A browser in which a person with these roles is logged in.
+
+    `veiled`: severe content is hidden from them at first, as from everybody who chose nothing.
+    """
     user, _made = User.objects.get_or_create(username=name)
+    if not veiled:
+        unveil(user)
     user.groups.add(*Group.objects.filter(name__in=roles))
     browser = Browser()
     browser.force_login(user)
     return browser
+
+
+def unveil(user: User) -> None:
+    """This person wants to see everything at once."""
+    Preferences.objects.update_or_create(user=user, defaults={"veil_from": None})
 
 
 def classify(report: Report, policy: PolicyVersion, **changes: Any) -> Classification:
@@ -81,6 +92,16 @@ def form_of(html: str) -> dict[str, str]:
 def decide(browser: Browser, item: Item, html: str, **values: str) -> Any:
     """Submit the decision form of a page that was read before."""
     return browser.post(f"/review/items/{item.pk}/", {**form_of(html), "stay": "", **values})
+
+
+def time_runs_out(*, minutes: int = 11) -> None:
+    """So many minutes pass for whatever somebody has in hand."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_claim SET claimed_at = claimed_at - make_interval(mins => %(minutes)s),"
+            " expires_at = expires_at - make_interval(mins => %(minutes)s) WHERE released_at IS NULL",
+            {"minutes": minutes},
+        )
 
 
 def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) -> None:

@@ -19,6 +19,7 @@ from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
+from reviews.models import Preferences
 from reviews.tests.chromium import FOUND, MISSING, open_context
 from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
 
@@ -99,6 +100,8 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "judged safe": "/review/safe/",
         "resolved": "/review/resolved/",
         "disagreements": "/review/disagreements/",
+        "preferences": "/review/preferences/",
+        "pause": "/review/pause/",
         "disputed item": f"/review/items/{disputed.item_id}/",
         "disagreements in the admin": "/admin/classifier/disagreement/",
         "history in the admin": f"/admin/reports/judgedsafereport/{disputed.pk}/change/",
@@ -140,6 +143,8 @@ def test_no_page_violates_the_guidelines(
 ) -> None:
     addresses = furnish(policy)
     user = User.objects.create_superuser("root")
+    # A pause is proposed from the first severe item on, beside whatever else the pages show.
+    Preferences.objects.create(user=user, pause_after=1)
     session = HttpClient()
     session.force_login(user)
     context, complaints = open_context(browser, live_server.url, color_scheme=scheme)
@@ -157,11 +162,16 @@ def test_no_page_violates_the_guidelines(
         shown.goto(address)
         assert shown.locator("html").get_attribute("lang") == language
         found[title] = violations(shown, complaints)
-    # A form that was refused, and one that came too late.
+    # A text that was hidden and is shown, a form that was refused, and one that came too late.
     shown.goto(addresses["item in review"])
+    shown.locator("[data-key=s]").click()
+    shown.locator(".reported mark").wait_for()
+    assert shown.locator(".pause-proposal").count() == 1
+    found["text shown"] = violations(shown, complaints)
     seen = form_of(" ".join(shown.content().split()))
     shown.locator("input[name=action][value=remove]").check()
     shown.locator("button[name=stay]").click()
+    shown.locator("form[data-bound]").wait_for()
     found["refused form"] = violations(shown, complaints)
     item = int(addresses["item in review"].split("/")[3])
     log_in("omar", "reviewer").post(
@@ -169,8 +179,20 @@ def test_no_page_violates_the_guidelines(
     )
     shown.locator("input[name=action][value=no_violation]").check()
     shown.locator("button[name=stay]").click()
-    assert shown.locator("#stale").count() == 1
+    shown.locator("#stale").wait_for()
     found["stale form"] = violations(shown, complaints)
+    shown.goto(addresses["pending item"])
+    shown.get_by_label("Note for colleagues" if language == "en" else "ملاحظة للزملاء").fill("mine")
+    shown.locator("[data-saved]").wait_for()
+    shown.goto(addresses["pending item"])
+    shown.locator("#draft").wait_for()
+    shown.locator("input[name=action][value=no_violation]").check()
+    shown.context.set_offline(True)
+    shown.locator("button[name=stay]").click()
+    shown.locator("[data-unsent]").wait_for()
+    complaints.clear()  # of the connection that was cut
+    shown.locator("button[data-key='?']").click()
+    found["draft, not sent, keys"] = violations(shown, complaints)
     context.close()
 
     lines = [f"{title}: {each}" for title, every in found.items() for each in every]

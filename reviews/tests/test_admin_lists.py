@@ -112,10 +112,10 @@ def test_evidence_offers_no_way_to_add_change_or_delete(
     assert report.status == Report.Status.PENDING
 
 
-def test_there_are_exactly_two_report_lists() -> None:
+def test_pending_and_judged_safe_have_lists_of_their_own_beside_that_of_all() -> None:
     registered = {model for model in admin.site._registry if issubclass(model, Report)}
 
-    assert registered == {PendingReport, JudgedSafeReport}
+    assert registered == {Report, PendingReport, JudgedSafeReport}
 
 
 @pytest.mark.usefixtures("policy")

@@ -5,13 +5,22 @@ from typing import Any
 
 import pytest
 from django.test import Client as Browser
+from pytest_django import Settings
 
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying, store_instead
 from reviews.item import SHOWN_REPORTS
 from reviews.models import Decision
-from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+from reviews.tests.people import (
+    classify,
+    decide,
+    form_of,
+    judge_threat,
+    log_in,
+    page,
+    time_runs_out,
+)
 
 pytestmark = pytest.mark.usefixtures("policy")
 
@@ -19,6 +28,12 @@ pytestmark = pytest.mark.usefixtures("policy")
 @pytest.fixture
 def browser(db: None) -> Browser:  # noqa: ARG001
     return log_in("dana", "reviewer")
+
+
+@pytest.fixture
+def at_once(settings: Settings) -> None:
+    """Decisions are in effect at once."""
+    settings.UNDO_SECONDS = 0
 
 
 def read(browser: Browser, report: Report) -> str:
@@ -57,6 +72,7 @@ def test_a_decision_resolves_the_item_and_leaves_one_audit_row(
     assert "seen before" not in str(entry.detail)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_the_sender_reads_the_decision_but_never_who_decided(
     browser: Browser, client_of_sender: Client
 ) -> None:
@@ -78,11 +94,13 @@ def test_the_sender_reads_the_decision_but_never_who_decided(
     assert "dana" not in str(seen)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_stale_form_gets_409_with_who_decided_what_and_keeps_the_typed_text(
     browser: Browser, client_of_sender: Client
 ) -> None:
     report = client_of_sender.send(body_saying("contested"))
     seen_before = read(browser, report)
+    time_runs_out()
     omar = log_in("omar", "reviewer")
     decide(omar, report.item, read(omar, report), action="warn", category="harassment")
 
@@ -128,7 +146,7 @@ def test_reopening_sends_the_item_back_to_review_and_takes_the_decision_out_of_e
     browser: Browser, client_of_sender: Client
 ) -> None:
     report = client_of_sender.send(body_saying("too harsh"))
-    decide(browser, report.item, read(browser, report), action="suspend", category="hate")
+    decide(browser, report.item, read(browser, report), action="restrict", category="hate")
 
     decide(browser, report.item, read(browser, report), action="reopen")
 
@@ -236,6 +254,7 @@ def test_a_late_verdict_leaves_a_resolved_item_where_it_stands_in_its_list(
     assert Item.objects.filter(list=Item.List.RESOLVED).count() == 2
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_later_decision_counts_for_all_that_the_earlier_one_was_about(
     browser: Browser, client_of_sender: Client
 ) -> None:
@@ -336,15 +355,14 @@ def test_a_reviewer_can_go_back_to_the_narrowed_list_or_on_without_deciding(
 ) -> None:
     first, second = (client_of_sender.send(body_saying(text)) for text in ("one", "two"))
     client_of_sender.send(body_saying("autre", language="fr"))
-    html = page(browser, f"/review/items/{first.item_id}/?from=pending&language=en")
+    here = f"/review/items/{first.item_id}/?from=pending&language=en"
 
-    assert 'href="/review/pending/?language=en"' in html
-    skip = re.search(r'href="(/review/pending/start/[^"]*)"', html)
-    assert skip is not None
-    answer = browser.get(skip[1].replace("&amp;", "&"))
-    assert answer["Location"] == f"/review/items/{second.item_id}/?language=en&from=pending"
-    html = page(browser, answer["Location"])
-    skip = re.search(r'href="(/review/pending/start/[^"]*)"', html)
-    assert skip is not None
-    assert browser.get(skip[1].replace("&amp;", "&"))["Location"] == "/review/pending/?language=en"
+    for following in (f"/review/items/{second.item_id}/?language=en&from=pending", None):
+        html = page(browser, here)
+        assert 'href="/review/pending/?language=en"' in html
+        skip = re.search(r'action="([^"]*/skip/[^"]*)"', html)
+        assert skip is not None
+        answer = browser.post(skip[1].replace("&amp;", "&"))
+        here = following or "/review/pending/?language=en"
+        assert answer["Location"] == here
     assert Decision.objects.count() == 0

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 STATE = Disagreement.State
 
 
-def decide(report: Report, action: Decision.Action) -> None:
+def decide(report: Report, action: str) -> None:
     last = Decision.objects.filter(item=report.item_id).last()
     decide_item(
         item_id=report.item_id,
@@ -47,10 +47,8 @@ def report(client_of_sender: Client, policy: PolicyVersion) -> Report:
     return report
 
 
-@pytest.mark.parametrize("action", Decision.Action)
-def test_any_decision_about_its_report_settles_an_open_one(
-    report: Report, action: Decision.Action
-) -> None:
+@pytest.mark.parametrize("action", ["no_violation", "remove", "suspend", "escalate", "reopen"])
+def test_any_decision_about_its_report_settles_an_open_one(report: Report, action: str) -> None:
     decide(report, action)
 
     ended = disagreement_about(report)
@@ -60,7 +58,7 @@ def test_any_decision_about_its_report_settles_an_open_one(
 def test_a_decision_about_another_report_settles_nothing(
     client_of_sender: Client, policy: PolicyVersion, report: Report
 ) -> None:
-    decide(judged_safe(client_of_sender, policy), Decision.Action.WARN)
+    decide(judged_safe(client_of_sender, policy), "warn")
 
     assert disagreement_about(report).state == STATE.OPEN
 
@@ -71,7 +69,7 @@ def test_a_decision_leaves_a_reopened_one_as_it_is(report: Report) -> None:
     reopen_disagreements(batch_id=before.batch_id, at_most=1, actor_name="test")
     reopened = disagreement_about(report)
 
-    decide(report, Decision.Action.REMOVE)
+    decide(report, "remove")
 
     after = disagreement_about(report)
     assert (after.state, after.ended_at) == (STATE.REOPENED, reopened.ended_at)

@@ -13,7 +13,7 @@ from classifier.models import Classification, PolicyVersion
 from classifier.tests.situations import load_version
 from reports.models import Item, Report
 from reports.tests.sending import Client, body_saying
-from reviews.claims import hold_item
+from reviews.claims import claim_item
 from reviews.models import Hold
 from reviews.queue import LOOKED_THROUGH
 from reviews.tests.people import classify, fill_list, judge_threat, log_in, page
@@ -87,8 +87,8 @@ def test_each_filter_finds_what_it_says_and_each_item_once(
     items = furnish(client_of_sender, policy)
     log_in("omar", "reviewer")
     dana, omar = (User.objects.get(username=name) for name in ("dana", "omar"))
-    hold_item(item_id=items["an order"].pk, reviewer=dana)
-    hold_item(item_id=items["a post"].pk, reviewer=omar)
+    claim_item(item_id=items["an order"].pk, reviewer=dana)
+    claim_item(item_id=items["a post"].pk, reviewer=omar)
     Item.objects.filter(pk=items["a post"].pk).update(since=Now() - timedelta(hours=2))
     Hold.objects.create(item=items["an order"], kind=Hold.Kind.ESCALATED, placed_by=omar)
     Hold.objects.create(

@@ -9,7 +9,7 @@ from django.test import Client as Browser
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.claims import hold_item
+from reviews.claims import claim_item
 from reviews.models import SavedView
 from reviews.saved_views import COUNTED_IN_A_VIEW, LOOKED_THROUGH_FOR_A_COUNT, VIEWS_AT_MOST
 from reviews.tests.people import fill_list, log_in, page
@@ -92,7 +92,7 @@ def test_me_in_a_shared_view_is_whoever_looks(
     dana: Browser, omar: Browser, client_of_sender: Client
 ) -> None:
     report = client_of_sender.send(body_saying("x"))
-    hold_item(item_id=report.item_id, reviewer=User.objects.get(username="omar"))
+    claim_item(item_id=report.item_id, reviewer=User.objects.get(username="omar"))
     save(dana, "in hand", "assignee=me", shared="on")
 
     assert shown(page(dana, VIEWS)) == {"in hand": "0"}

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 from classifier.models import active_policy_with_rest
 from reports.models import Report
 from reports.search_text import SEARCHED_CHARACTERS
+from reviews.filter_form import DecisionsForm, SearchForm
 from reviews.filters import AGES
-from reviews.forms import DecisionsForm, SearchForm
 from reviews.history_of_people import COUNTED_WITHIN, decisions_by, read_author_page
 from reviews.lists import BY_NAME
 from reviews.queue import Card

@@ -1,20 +1,23 @@
-"""The four lists, the disagreements, and the way into a list from its top."""
+"""The four lists and the disagreements."""
 
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from classifier.models import active_policy_with_rest
+from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
+from reviews.bulk_form import BulkForm
 from reviews.disagreements import read_disagreements
-from reviews.lists import BY_SLUG
+from reviews.lists import BY_SLUG, ListPage
+from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
-from reviews.views.access import may_review
-from reviews.views.navigation import chosen_of, filter_form, open_next, with_navigation
+from reviews.views.access import decider, may_review
+from reviews.views.navigation import chosen_of, filter_form, with_navigation
 
 
 @require_safe
@@ -23,15 +26,24 @@ from reviews.views.navigation import chosen_of, filter_form, open_next, with_nav
 @may_review
 def show_list(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the four lists."""
-    listed = BY_SLUG[slug]
+    return render_list(request, BY_SLUG[slug])
+
+
+def render_list(
+    request: HttpRequest, listed: ListPage, *, bulk: BulkForm | None = None, status: int = 200
+) -> HttpResponse:
+    """The list as the address narrows it; `bulk` is a decision about several that was refused."""
     policy = active_policy_with_rest()
     form = filter_form(request, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
         page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
     except ValueError:
-        return redirect(request.path)  # a key that no page of ours gave: begin at the top
+        # A key that no page of ours gave: begin at the top.
+        return redirect("review-list", listed.slug)
     chosen = chosen_of(filters)
+    if decider(request) and bulk is None:
+        bulk = BulkForm(None, listed=listed, policy=policy)
     context = {
         "listed": listed,
         "page": page,
@@ -42,8 +54,18 @@ def show_list(request: HttpRequest, slug: str) -> HttpResponse:
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
+        "may_start": decider(request) is not None and listed.name != Item.List.RESOLVED,
+        "bulk": bulk,
+        "untaken": _untaken(request, listed, policy),
     }
-    return render(request, "reviews/list.html", with_navigation(context))
+    return render(request, "reviews/list.html", with_navigation(context), status=status)
+
+
+def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
+    """Categories that nobody is handed, for those who can do something about it."""
+    leads = isinstance(request.user, User) and request.user.has_perm("reviews.decide_escalated")
+    in_review = listed.name == Item.List.NEEDS_REVIEW
+    return nobody_takes(policy) if leads and in_review else []
 
 
 @require_safe
@@ -62,13 +84,3 @@ def show_disagreements(request: HttpRequest) -> HttpResponse:
         "from_top": "after" not in request.GET,
     }
     return render(request, "reviews/disagreements.html", with_navigation(context))
-
-
-@require_safe
-@never_cache
-@login_required
-@may_review
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """The top item of a list, narrowed as the list was."""
-    listed = BY_SLUG[slug]
-    return open_next(request, listed, after=request.GET.get("after", ""))

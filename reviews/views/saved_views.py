@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from reports.models import Item
+from reviews.filter_form import SavedViewForm
 from reviews.filters import Filters
-from reviews.forms import SavedViewForm
 from reviews.lists import BY_NAME, BY_SLUG
 from reviews.saved_views import (
     VIEWS_AT_MOST,

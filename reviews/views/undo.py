@@ -1,0 +1,67 @@
+"""Taking a decision back, and saying what was decided beside the offer to do so."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from reviews.decisions import StaleDecisionError
+from reviews.models import Decision
+from reviews.undo import NotTheirsError, TooLateError, undo_decision
+from reviews.undo_offer import undo_tag
+from reviews.views.access import decider, may_review
+from reviews.views.navigation import address_of
+from reviews.words import decided_action
+
+
+@require_POST
+@never_cache
+@login_required
+@may_review
+def undo(request: HttpRequest, decision_id: int) -> HttpResponse:
+    """Takes a decision back and opens its item again, with what had been typed."""
+    reviewer = decider(request)
+    decision = Decision.objects.select_related("item", "action").filter(pk=decision_id).first()
+    if reviewer is None:
+        return render(request, "403.html", status=403)
+    if decision is None:
+        raise Http404
+    named = _named(decision)
+    try:
+        undo_decision(decision_id=decision_id, reviewer=reviewer)
+    except Decision.DoesNotExist:
+        raise Http404 from None
+    except NotTheirsError:
+        return render(request, "403.html", status=403)
+    except TooLateError:
+        said = _("Too late to undo: %(action)s is in effect. Decide again to change it. %(item)s")
+        messages.warning(request, said % named)
+    except StaleDecisionError as stale:
+        said = _("Not undone: %(who)s decided since: %(what)s. %(item)s")
+        since = {"who": stale.standing.reviewer.username, "what": decided_action(stale.standing)}
+        messages.warning(request, said % {**named, **since})
+    else:
+        messages.success(request, _("Taken back: %(action)s. %(item)s") % named)
+    query = {key: value for key, value in request.GET.items() if key != "after"}
+    return redirect(address_of("review-item", decision.item_id, query=urlencode(query)))
+
+
+def say_decided(request: HttpRequest, decision: Decision) -> None:
+    """The line above the next page: what was decided about which item, and the way back."""
+    decision = Decision.objects.select_related("item", "action").get(pk=decision.pk)
+    said = (
+        _("Proposed: %(action)s. A different person must approve it. %(item)s")
+        if decision.kind == Decision.Kind.PROPOSAL
+        else _("Decided: %(action)s. %(item)s")
+    )
+    messages.success(request, said % _named(decision), extra_tags=undo_tag(decision))
+
+
+def _named(decision: Decision) -> dict[str, str]:
+    # The item's name is isolated: its direction is its own.
+    return {"action": decided_action(decision), "item": f"\u2068{decision.item}\u2069"}

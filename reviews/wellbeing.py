@@ -1,0 +1,65 @@
+"""What the desk knows of the person in front of it: how they work, and how much they have seen today."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection
+
+from reports.models import Report, Severity
+from reviews.claims import HOLDS
+from reviews.models import Preferences
+from reviews.preferences import preferences_of
+from reviews.veil import IS_REVEALED
+
+SEVERE = Severity.HIGH
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One person's desk. Severe items are counted once each, by when they came into their hands."""
+
+    preferences: Preferences
+    severe_today: int
+    """Since midnight UTC."""
+    severe_since_pause: int
+    """Of those, since the last pause, or since the person last chose to go on without one."""
+    has_revealed: bool
+    """Whether they have lifted the veil of the item that was asked about."""
+
+    def veils(self, report: Report) -> bool:
+        """Whether this person wants its text hidden until they ask: so severe, or opted out of."""
+        least, verdict = self.preferences.veil_from, report.current_classification()
+        severe = least is not None and report.rank >= least
+        return severe or (verdict is not None and verdict.category in self.preferences.opted_out)
+
+    @property
+    def proposes_pause(self) -> bool:
+        return self.severe_since_pause >= self.preferences.pause_after
+
+
+def read_desk(user: User, *, item_id: int | None = None) -> Desk:
+    """In one statement beside the preferences; `item_id` where the page is about one item."""
+    preferences = preferences_of(user)
+    asked: dict[str, Any] = {
+        "user": user.pk,
+        "item": item_id,
+        "paused": preferences.paused_at,
+        "severe": SEVERE,
+        "holds": HOLDS.total_seconds(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_DESK, asked)
+        return Desk(preferences, *cursor.fetchone())
+
+
+# From this person's newest claims alone, by their index.
+_DESK = f"""
+SELECT count(DISTINCT item.id),
+    count(DISTINCT item.id) FILTER (
+        WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
+    {IS_REVEALED}
+FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
+WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
+    AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')
+"""  # noqa: S608 - put together from our own text alone
