@@ -22,7 +22,7 @@ from reports.tests.sending import report_body
 pytestmark = pytest.mark.django_db
 
 # A role that opens the same pages as another, role: other.
-SAME_AS: dict[str, str] = {}
+SAME_AS = {"lead": "reviewer"}
 COLUMNS = ["anonymous", "nobody", "reviewer", "operator", "admin", "superuser", "key", "other_key"]
 
 # Statuses, a column for each of these; `in` leads to the log-in, `-` is the address of the root.
@@ -93,14 +93,24 @@ GET  review/                                              302   302   302   302 
 POST review/                                              302   302   302   302   302   302   302   302
 GET  review/<slug>/                                       in    403   200   200   200   200   in    in
 POST review/<slug>/                                       405   405   405   405   405   405   405   405
+GET  review/<slug>/bulk/                                  405   405   405   405   405   405   405   405
+POST review/<slug>/bulk/                                  in    403   422   403   422   422   in    in
 GET  review/<slug>/start/                                 in    403   302   302   302   302   in    in
 POST review/<slug>/start/                                 405   405   405   405   405   405   405   405
+GET  review/decisions/<decision_id>/undo/                 405   405   405   405   405   405   405   405
+POST review/decisions/<decision_id>/undo/                 in    403   403   403   403   403   in    in
 GET  review/disagreements/                                in    403   200   200   200   200   in    in
 POST review/disagreements/                                405   405   405   405   405   405   405   405
 GET  review/items/<item_id>/                              in    403   200   200   200   200   in    in
 POST review/items/<item_id>/                              in    403   422   403   422   422   in    in
 GET  review/items/<item_id>/draft/                        405   405   405   405   405   405   405   405
 POST review/items/<item_id>/draft/                        in    403   302   403   302   302   in    in
+GET  review/items/<item_id>/reveal/                       405   405   405   405   405   405   405   405
+POST review/items/<item_id>/reveal/                       in    403   302   302   302   302   in    in
+GET  review/pause/                                        in    403   200   200   200   200   in    in
+POST review/pause/                                        in    403   302   302   302   302   in    in
+GET  review/preferences/                                  in    403   200   200   200   200   in    in
+POST review/preferences/                                  in    403   422   422   422   422   in    in
 GET  review/preferences/keys/                             405   405   405   405   405   405   405   405
 POST review/preferences/keys/                             in    403   302   302   302   302   in    in
 """
