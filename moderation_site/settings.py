@@ -156,6 +156,8 @@ else:
     _database["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", 60)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+SEARCH_SECONDS = env.float("SEARCH_SECONDS", 5.0)  # a reviewer's search in texts is stopped then
+
 # --- Time, language, files ------------------------------------------------------------------------
 
 USE_TZ = True
@@ -212,6 +214,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = ["moderation_site.permissions.OneStatementBackend"]
 LOGIN_URL = LOGOUT_REDIRECT_URL = "login"
 LOGIN_REDIRECT_URL = "review-home"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Func, IntegerField, QuerySet, Value, When
+from django.db.models import Case, Count, Func, IntegerField, Max, QuerySet, Value, When
 from django.db.models.fields import TextField
 from django.db.models.functions import Cast
 
@@ -15,7 +15,8 @@ from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.models import Action, Claim, Decision, Hold
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.models import Action, Decision, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -67,10 +68,8 @@ class ItemPage:
     more: int
     """Reports of the item that are not shown, and that a decision from this page leaves alone."""
     decisions: list[Decision]
-    claim: Claim | None
-    """Who has the item in hand."""
-    hold: Hold | None
-    """What it waits for, other than the next free reviewer."""
+    in_hand: InHand | None
+    waits: Waiting | None
     disagreements: list[Disagreement]
     """What a newer version found where none had been found; alike ones but once."""
 
@@ -97,7 +96,7 @@ class ItemPage:
 
     def offers(self, action: Action) -> bool:
         """Whether the action makes sense where the item stands."""
-        held = self.hold.kind if self.hold else ""
+        held = self.waits.kind if self.waits else ""
         if action.outcome == Action.Outcome.REOPENS:
             in_review = self.item.list in {Item.List.PENDING, Item.List.NEEDS_REVIEW}
             return not in_review or held in {Hold.Kind.ESCALATED, Hold.Kind.SECOND_APPROVAL}
@@ -169,8 +168,10 @@ class ItemPage:
 
 def read_item(item_id: int) -> ItemPage:
     """The item with its most pressing reports; raises `Item.DoesNotExist`."""
-    items = Item.objects.select_related("sender").annotate(report_count=Count("reports"))
-    item = items.get(pk=item_id)
+    items = Item.objects.select_related("sender").annotate(
+        report_count=Count("reports"), newest_report=Max("reports")
+    )
+    item = with_hands(items).get(pk=item_id)
     every = Report.objects.filter(item=item)
     chosen = _within_bounds(
         list(
@@ -191,8 +192,8 @@ def read_item(item_id: int) -> ItemPage:
         shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
         more=item.report_count - len(chosen),
         decisions=list(decisions),
-        claim=Claim.objects.in_force().filter(item=item).select_related("reviewer").first(),
-        hold=Hold.objects.in_force().filter(item=item).select_related("placed_by").first(),
+        in_hand=in_hand_of(item),
+        waits=waiting_of(item),
         disagreements=_disagreements(chosen),
     )
 

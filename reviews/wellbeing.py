@@ -1,16 +1,16 @@
 """What the desk knows of the person in front of it: how they work, and how much they have seen today."""
 
 from dataclasses import dataclass
-from datetime import UTC
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now, TruncDay
+from django.db import connection
 
-from reports.models import Severity
-from reviews.models import Claim, Preferences
+from reports.models import Report, Severity
+from reviews.claims import HOLDS
+from reviews.models import Preferences
 from reviews.preferences import preferences_of
-from reviews.veil import reveals
+from reviews.veil import IS_REVEALED
 
 SEVERE = Severity.HIGH
 
@@ -27,9 +27,11 @@ class Desk:
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
 
-    def veils(self, rank: int) -> bool:
-        """Whether this person wants what is so severe hidden until they ask for it."""
-        return self.preferences.veil_from is not None and rank >= self.preferences.veil_from
+    def veils(self, report: Report) -> bool:
+        """Whether this person wants its text hidden until they ask: so severe, or opted out of."""
+        least, verdict = self.preferences.veil_from, report.current_classification()
+        severe = least is not None and report.rank >= least
+        return severe or (verdict is not None and verdict.category in self.preferences.opted_out)
 
     @property
     def proposes_pause(self) -> bool:
@@ -39,19 +41,25 @@ class Desk:
 def read_desk(user: User, *, item_id: int | None = None) -> Desk:
     """In one statement beside the preferences; `item_id` where the page is about one item."""
     preferences = preferences_of(user)
-    today = Claim.objects.filter(claimed_at__gte=TruncDay(Now(), tzinfo=UTC))
-    paused = preferences.paused_at
-    counts = User.objects.annotate(
-        today=_severe(today),
-        since=_severe(today.filter(claimed_at__gt=paused) if paused else today),
-        revealed=Exists(reveals(item_id or 0).filter(actor=OuterRef("pk"))),
-    )
-    row = counts.values_list("today", "since", "revealed").get(pk=user.pk)
-    return Desk(preferences, *row)
+    asked: dict[str, Any] = {
+        "user": user.pk,
+        "item": item_id,
+        "paused": preferences.paused_at,
+        "severe": SEVERE,
+        "holds": HOLDS.total_seconds(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_DESK, asked)
+        return Desk(preferences, *cursor.fetchone())
 
 
-def _severe(claims: QuerySet[Claim]) -> Coalesce:
-    """How many severe items are among these claims of the outer query's user."""
-    mine = claims.filter(reviewer=OuterRef("pk"), item__rank__gte=SEVERE).order_by()
-    counted = mine.values("reviewer").annotate(many=Count("item", distinct=True)).values("many")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+# From this person's newest claims alone, by their index.
+_DESK = f"""
+SELECT count(DISTINCT item.id),
+    count(DISTINCT item.id) FILTER (
+        WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
+    {IS_REVEALED}
+FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
+WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
+    AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')
+"""  # noqa: S608 - put together from our own text alone

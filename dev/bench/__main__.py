@@ -6,6 +6,7 @@
     python -m dev.bench recording [--rows 50000]   a provider's output recorded, beside a bare INSERT
     python -m dev.bench desk [--rows 1000000]      first bytes of the desk's pages, and their plans
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
+    python -m dev.bench claims [--rounds 1000]     16 reviewers at once over 10 items; the next of 1,000,000
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
 """
@@ -14,6 +15,7 @@ import argparse
 import json
 import sys
 
+from dev.bench.claims import bench_claims
 from dev.bench.desk import bench_desk
 from dev.bench.intake import bench_intake
 from dev.bench.migration import bench_migration
@@ -46,6 +48,12 @@ def main() -> int:
         command.set_defaults(
             run=lambda options, *given, bench=bench: bench(*given, rows=options.rows)
         )
+    claims = commands.add_parser("claims")
+    claims.add_argument("--rounds", type=int, default=1_000)
+    claims.add_argument("--rows", type=int, default=1_000_000)
+    claims.set_defaults(
+        run=lambda options, *given: bench_claims(*given, rows=options.rows, rounds=options.rounds)
+    )
     options = parser.parse_args()
     interruption = Interruption()
     try:

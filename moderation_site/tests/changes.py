@@ -25,7 +25,7 @@ from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
 from reports.models import Item
 from reports.tests.sending import body_saying
-from reviews.models import Claim, Decision, Preferences
+from reviews.models import Claim, Decision, Preferences, SavedView
 from reviews.tests.forms import form_values
 from reviews.tests.people import form_of
 
@@ -96,6 +96,20 @@ def open_an_item(everything: Installation) -> None:
     item = Item.objects.filter(list=Item.List.JUDGED_SAFE).earliest("pk")
     everything.values["item_id"] = item.pk
     everything.visit_as("superuser").get(f"/review/items/{item.pk}/")
+
+
+def name_the_safe_list(everything: Installation) -> None:
+    everything.values["slug"] = "safe"
+
+
+def hand_it_to_dana(everything: Installation) -> None:
+    dana = User.objects.get(username="dana")
+    post("review/items/<item_id>/hand-over/", to=dana.pk)(everything)
+
+
+def save_a_view(everything: Installation) -> None:
+    post("review/views/", name="mine", list="pending")(everything)
+    everything.values["view_id"] = SavedView.objects.get(name="mine").pk
 
 
 def decide_it(everything: Installation) -> None:
@@ -179,6 +193,28 @@ TRUST = ("trust_reporter", "chat-app", "u-2")
 CHANGES: dict[str, Change] = {
     # The desk
     "review/items/<item_id>/": Change(("decided",), decide_it, open_an_item),
+    "review/items/<item_id>/: opened": Change(("claimed",), open_an_item),
+    "review/<slug>/start/": Change(("claimed",), post("review/<slug>/start/"), name_the_safe_list),
+    # Who lets go of one item is given the next.
+    "review/items/<item_id>/skip/": Change(
+        ("skipped", "claimed"), post("review/items/<item_id>/skip/"), open_an_item
+    ),
+    "review/items/<item_id>/put-aside/": Change(
+        ("put_aside", "claimed"), post("review/items/<item_id>/put-aside/", hours=1), open_an_item
+    ),
+    "review/items/<item_id>/hand-over/": Change(
+        ("handed_over", "claimed"), hand_it_to_dana, open_an_item
+    ),
+    "review/items/<item_id>/release/": Change(
+        ("released",), post("review/items/<item_id>/release/"), open_an_item, is_once=True
+    ),
+    "review/views/": Change(("view_saved",), post("review/views/", name="mine", list="pending")),
+    "review/views/<view_id>/": Change(
+        ("view_removed",), post("review/views/<view_id>/", do="remove"), save_a_view
+    ),
+    "review/views/<view_id>/: share": Change(
+        ("view_shared",), post("review/views/<view_id>/", do="share"), save_a_view, is_once=True
+    ),
     "review/<slug>/bulk/": Change(("decided",), decide_by_the_list),
     "review/decisions/<decision_id>/undo/": Change(
         ("undone",),

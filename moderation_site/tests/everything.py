@@ -23,7 +23,7 @@ from moderation_site.tests.addresses import models_in_the_admin
 from reports.models import Report
 from reports.reporters import trust_reporter
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.models import Claim, Hold
+from reviews.models import Claim, Hold, SavedView
 from reviews.tests.people import classify, decide, log_in, page
 
 PASSWORD = "a long enough word of mine"
@@ -95,6 +95,7 @@ def furnish(policy: PolicyVersion) -> Installation:
         released_at=None,
         defaults={"reviewer": reviewer, "expires_at": Now() + timedelta(minutes=10)},
     )
+    SavedView.objects.create(owner=reviewer, name="hers", list="pending", shared=True)
     Hold.objects.create(item=report.item, kind=Hold.Kind.ESCALATED, placed_by=reviewer)
     trust_reporter(
         sender=sender.sender, reporter_id="u-1", name="Help line", reasons=[], actor_name="test"
@@ -120,6 +121,7 @@ def furnish(policy: PolicyVersion) -> Installation:
             "number": draft.number,
             "batch_id": batch.pk,
             "sender_id": sender.sender.pk,
+            "view_id": SavedView.objects.get().pk,
             "decision_id": decided.item.decisions.get().pk,
             "id": reviewer.pk,
             "app_label": "reports",

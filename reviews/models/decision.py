@@ -117,6 +117,8 @@ class Decision(models.Model):
         indexes = [
             # Read by what senders see: the few that may still be undone.
             models.Index(fields=["effective_at"], name="decision_by_effect"),
+            # Read by what one reviewer decided, newest first.
+            models.Index(fields=["reviewer", "-id"], name="decision_of_reviewer"),
         ]
 
     def __str__(self) -> str:

@@ -16,7 +16,6 @@ PAGES = [
     "/review/safe/",
     "/review/resolved/",
     "/review/disagreements/",
-    "/review/pending/start/",
     "/review/items/{item}/",
 ]
 
@@ -42,7 +41,7 @@ def test_each_page_asks_for_a_role(
     assert "/login/" not in answer.headers.get("Location", "")
 
 
-@pytest.mark.parametrize("address", [*PAGES, "/admin/"])
+@pytest.mark.parametrize("address", [*PAGES, "/review/pending/start/", "/admin/"])
 def test_without_a_log_in_every_page_leads_to_it_and_a_key_changes_nothing(
     client_of_sender: Client, address: str
 ) -> None:

@@ -173,7 +173,7 @@ def test_a_list_shows_the_summary_in_place_of_a_severe_text_or_says_that_it_is_h
     assert pending.rank >= Severity.HIGH
     card = card_of(page(browser, "/review/pending/"), pending)
     assert "I will kill you" not in card
-    assert "Text hidden for its severity." in card
+    assert "Text hidden, as your preferences say." in card
 
 
 def test_the_list_of_disagreements_hides_severe_texts_too(

@@ -81,7 +81,7 @@ def test_a_screen_reader_finds_the_summary_and_none_of_the_text(
         assert hidden not in page.content()
 
 
-@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+@pytest.mark.parametrize("by", ["mouse", "Enter", "letter"])
 def test_the_text_is_shown_in_place_and_what_was_typed_stays(open_item: Any, by: str) -> None:
     page = open_item()
     page.get_by_label("Note for colleagues").fill("Typed before.")
@@ -89,8 +89,11 @@ def test_the_text_is_shown_in_place_and_what_was_typed_stays(open_item: Any, by:
 
     if by == "mouse":
         button.click()
-    else:
+    elif by == "Enter":
         button.press("Enter")
+    else:
+        page.locator("h1").focus()
+        page.keyboard.press("s")
 
     expect(page.locator(".reported mark")).to_have_text(TEXT)
     expect(page.get_by_role("heading", name="What was reported")).to_be_focused()

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 may_review = permission_required("reviews.review_items", raise_exception=True)
+may_decide = permission_required("reviews.decide_items", raise_exception=True)
 
 
 def decider(request: HttpRequest) -> User | None:
