@@ -214,7 +214,6 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
     )
 ]
-AUTHENTICATION_BACKENDS = ["moderation_site.permissions.OneStatementBackend"]
 LOGIN_URL = LOGOUT_REDIRECT_URL = "login"
 LOGIN_REDIRECT_URL = "review-home"
 

@@ -72,7 +72,9 @@ END $$;
 CREATE TRIGGER decision_may_be_said BEFORE INSERT ON reviews_decision
     FOR EACH ROW EXECUTE FUNCTION decision_may_be_said();
 
-CREATE FUNCTION check_report_status(the_report bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- By the indexes whatever the size that the tables had when the session planned it.
+CREATE FUNCTION check_report_status(the_report bigint) RETURNS void LANGUAGE plpgsql
+    SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
     its_status text;
     has_current boolean;

@@ -1,3 +1,5 @@
+import django.db.models.deletion
+from django.conf import settings
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
@@ -12,5 +14,16 @@ class Migration(migrations.Migration):
         ),
         AddIndexConcurrently(
             "decision", models.Index(fields=["reviewer", "-id"], name="decision_of_reviewer")
+        ),
+        migrations.AlterField(
+            "decision",
+            "reviewer",
+            models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+                verbose_name="reviewer",
+            ),
         ),
     ]

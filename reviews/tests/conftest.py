@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 import pytest
 from django.test import Client as HttpClient
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
@@ -30,14 +31,23 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
     `expected`: how a complaint begins that the test provokes.
     """
     opened: list[tuple[BrowserContext, list[str], str]] = []
+    unanswered: set[Request] = set()
 
     def open_one(*, expected: str = "", **options: Any) -> Page:
         context, complaints = open_context(browser, live_server.url, **options)
         opened.append((context, complaints, expected))
+        context.on("request", unanswered.add)
+        context.on("requestfinished", unanswered.discard)
+        context.on("requestfailed", unanswered.discard)
         return context.new_page()
 
     yield open_one
     for context, complaints, expected in opened:
+        # A draft on its way would meet a database that is being emptied.
+        context.route("**/*", lambda route: route.abort())
+        until = monotonic() + 2
+        while unanswered and context.pages and monotonic() < until:
+            context.pages[0].wait_for_timeout(10)
         context.close()
         assert [each for each in complaints if not expected or not each.startswith(expected)] == []
 

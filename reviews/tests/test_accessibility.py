@@ -83,7 +83,18 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
     drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
     versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
+    for name in ("a list", "another"):
+        sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
+        dana.post("/review/views/", sent)
     return {
+        "search": "/review/search/",
+        "found by text": "/review/search/?q=lunch&language=en",
+        "found by id": f"/review/search/?q={threat.public_id}",
+        "search refused": f"/review/search/?q={'x' * 300}",
+        "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
+        "saved views": "/review/views/",
+        "decisions": "/review/decisions/?reviewer=dana",
+        "an author": f"/review/authors/{decided.public_id}/",
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
         "judged safe": "/review/safe/",

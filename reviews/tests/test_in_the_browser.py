@@ -10,7 +10,7 @@ from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Decision
 from reviews.tests.chromium import FOUND, MISSING, log_in, make_reviewer
-from reviews.tests.people import judge_threat
+from reviews.tests.people import judge_threat, time_runs_out
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
@@ -43,7 +43,7 @@ def test_a_reviewer_logs_in_opens_the_top_item_decides_and_lands_on_the_next(
     log_in(page, "dana")
     expect(page.locator("h1")).to_have_text("Needs review")
     expect(page.locator(".card")).to_have_count(2)
-    page.get_by_role("link", name="Start reviewing").click()
+    page.get_by_role("button", name="Start reviewing").click()
     expect(page.locator("h1")).to_contain_text(first.external_id)
     expect(page.locator(".reported mark")).to_have_text("I will kill you tomorrow")
     page.get_by_label("remove and suspend").check()
@@ -76,7 +76,7 @@ def test_the_same_in_arabic_from_right_to_left(
     card = page.locator(".card").first
     assert card.evaluate("e => getComputedStyle(e).borderRightWidth") == "6px"
     assert card.evaluate("e => getComputedStyle(e).borderLeftWidth") == "1px"
-    page.get_by_role("link", name="ابدأ المراجعة").click()
+    page.get_by_role("button", name="ابدأ المراجعة").click()
     expect(page.locator("h1")).to_contain_text(first.external_id)
     english = page.locator(".reported blockquote")
     assert english.evaluate("e => getComputedStyle(e).direction") == "ltr"
@@ -98,6 +98,7 @@ def test_a_stale_form_says_who_decided_and_keeps_the_typed_text(
         make_reviewer(name)
         log_in(page, name)
         page.goto(f"/review/items/{first.pk}/?from=needs-review")
+        time_runs_out()
     dana.get_by_label("Note for colleagues").fill("Typed for a long time.")
     omar.get_by_label("no violation").check()
     omar.get_by_role("button", name="Submit", exact=True).click()

@@ -17,6 +17,10 @@ PAGES = [
     "/review/resolved/",
     "/review/disagreements/",
     "/review/items/{item}/",
+    "/review/search/?q=x",
+    "/review/views/",
+    "/review/decisions/",
+    "/review/authors/{report}/",
 ]
 
 
@@ -35,7 +39,9 @@ def test_each_page_asks_for_a_role(
 ) -> None:
     report = client_of_sender.send(body_saying("x"))
 
-    answer = log_in("somebody", *roles).get(address.format(item=report.item_id))
+    answer = log_in("somebody", *roles).get(
+        address.format(item=report.item_id, report=report.public_id)
+    )
 
     assert answer.status_code in status
     assert "/login/" not in answer.headers.get("Location", "")
@@ -48,7 +54,9 @@ def test_without_a_log_in_every_page_leads_to_it_and_a_key_changes_nothing(
     report = client_of_sender.send(body_saying("x"))
     headers = {"Authorization": f"Bearer {client_of_sender.key}"}
 
-    answer = Browser().get(address.format(item=report.item_id), headers=headers)
+    answer = Browser().get(
+        address.format(item=report.item_id, report=report.public_id), headers=headers
+    )
 
     assert answer.status_code == 302
     assert "/login/" in answer["Location"]

@@ -67,6 +67,7 @@ def test_decisions_of_an_age_are_within(
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE reviews_decision DISABLE TRIGGER USER")
         cursor.execute("UPDATE reviews_decision SET created_at = now() - interval '2 days'")
+        check_constraints_now()
         cursor.execute("ALTER TABLE reviews_decision ENABLE TRIGGER USER")
 
     assert "bulk-1" in page(dana, f"{DECISIONS}?within=7d")

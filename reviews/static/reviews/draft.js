@@ -26,6 +26,7 @@ function keepDraft(form, restored) {
       for (const each of fields) {
         if (each.type === "radio") each.checked = each.value === values[at];
         else each.value = values[at];
+        each.dispatchEvent(new Event("change", { bubbles: true })); // for whoever shows more by it
       }
     });
   }

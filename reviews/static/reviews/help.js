@@ -6,7 +6,7 @@ const list = dialog.querySelector(".keys");
 function labelOf(element) {
   const named = element.labels?.[0] ?? element;
   const copy = named.cloneNode(true);
-  copy.querySelectorAll("kbd, select, textarea").forEach((each) => each.remove());
+  copy.querySelectorAll("[aria-hidden=true], select, textarea").forEach((each) => each.remove());
   return element.ariaLabel || copy.textContent.trim();
 }
 

@@ -29,7 +29,7 @@ function press(element) {
 function showLetter(element) {
   element.setAttribute("aria-keyshortcuts", element.dataset.key);
   const bearer = element.labels?.[0] ?? element;
-  if (element.matches("form") || bearer.querySelector("kbd")) return;
+  if (element.matches("form")) return;
   const letter = document.createElement("kbd");
   letter.dataset.letter = element.dataset.key;
   letter.ariaHidden = "true";
