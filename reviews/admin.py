@@ -29,7 +29,7 @@ class DecisionAdmin(EvidenceAdmin):
     )
     readonly_fields = ("about", "their_note", "their_reason")
     list_filter = ("action",)
-    list_select_related = ("item", "reviewer")
+    list_select_related = ("item", "reviewer", "action")
     ordering = ("-id",)
 
     @admin.display(description=_("item"))
