@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
-from classifier.models import Batch, Job, PolicyVersion, WaitingReason
+from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
 from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
@@ -114,6 +114,17 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "front page of the admin": "/admin/",
         "pending in the admin": "/admin/reports/pendingreport/",
         "safe in the admin": "/admin/reports/judgedsafereport/",
+        "reports in the admin": "/admin/reports/report/?status=all",
+        "items in the admin": "/admin/reports/item/?list=all",
+        "senders": "/admin/reports/sender/",
+        "a sender": f"/admin/reports/sender/{client.sender.pk}/change/",
+        "a key to issue": f"/admin/reports/sender/{client.sender.pk}/issue-key/",
+        "verdicts": "/admin/classifier/classification/",
+        "a verdict": f"/admin/classifier/classification/{Classification.objects.latest('pk').pk}/change/",
+        "rules": "/admin/classifier/classification/rules/",
+        "jobs": "/admin/classifier/job/",
+        "the audit": "/admin/reports/auditentry/",
+        "claims in the admin": "/admin/reviews/claim/?standing=all",
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
