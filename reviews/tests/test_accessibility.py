@@ -21,7 +21,15 @@ from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.models import Preferences
 from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+from reviews.tests.people import (
+    classify,
+    decide,
+    form_of,
+    judge_threat,
+    log_in,
+    page,
+    time_runs_out,
+)
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
@@ -78,7 +86,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         category="hate",
         summary="A group is insulted.",
     )
+    # In somebody else's hands, and put aside.
     page(dana, f"/review/items/{disputed.item_id}/")
+    aside = {"hours": "4", "note": "until the lawyers answer"}
+    dana.post(f"/review/items/{pending.item_id}/put-aside/", aside)
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
     drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
@@ -108,6 +119,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "nothing found": "/review/safe/?language=tlh",
         "pending item": f"/review/items/{late.item_id}/",
         "item in review": f"/review/items/{threat.item_id}/",
+        "hand over": f"/review/items/{threat.item_id}/hand-over/",
         "safe item": f"/review/items/{safe.item_id}/",
         "decided item": f"/review/items/{decided.item_id}/",
         "no such page": "/review/items/999999/",
@@ -174,6 +186,7 @@ def test_no_page_violates_the_guidelines(
     shown.locator("form[data-bound]").wait_for()
     found["refused form"] = violations(shown, complaints)
     item = int(addresses["item in review"].split("/")[3])
+    time_runs_out()
     log_in("omar", "reviewer").post(
         f"/review/items/{item}/", {**seen, "action": "no_violation", "stay": ""}
     )
