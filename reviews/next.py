@@ -6,9 +6,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from reports.audit import write_audit
 from reports.models import Item
-from reviews.claims import claim_item, end_claim_of, take_locked
+from reviews.claims import claim_item, end_claim_of, take
 from reviews.filters import Filters, narrowed
-from reviews.holds import keeping_from
+from reviews.holds import keeping_from, kept_from
 from reviews.models import Claim, Skip
 from reviews.opting_out import not_opted_out
 from reviews.queue import within_reach
@@ -38,7 +38,7 @@ def claim_next(
                 if item is not None:
                     found = True
                     # This statement sees what came to be after the search had begun.
-                    if take_locked(item=item, reviewer=reviewer, kept_by=keeping_from(reviewer)):
+                    if take(item_id=item.pk, reviewer=reviewer, kept_by=kept_from(reviewer)):
                         return item.pk
         if not found:
             return None

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
 from reviews.filters import Filters, narrowed
 from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
@@ -35,7 +33,8 @@ class Card:
     in_hand: InHand | None
     waits: Waiting | None
     seen: str = ""
-    """Where it can be chosen: the item, its newest decision row (0: none) and its newest report."""
+    """The item, the newest row about it (0: none) and its newest report, as the card shows them;
+    blank where it cannot be chosen."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,11 @@ class Counts:
     disagreements: int
 
 
-def count_lists() -> Counts:
-    """All counts in one statement, each bounded, so that a long list costs no more than a short one."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"most": COUNTED_AT_MOST + 1})
-        return Counts(*cursor.fetchone())
-
-
 _ONE_COUNT = (
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = '{}' LIMIT %(most)s) AS items)"
 )
-_COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
+# The columns of `Counts`; each bounded, so that a long list costs no more than a short one.
+COUNTS = "{}, {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = 'pending'"
     " AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",

@@ -33,12 +33,18 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
     opened: list[tuple[BrowserContext, list[str], str]] = []
     unanswered: set[Request] = set()
 
+    def went_out(request: Request) -> None:
+        unanswered.add(request)
+
+    def ended(request: Request) -> None:
+        unanswered.discard(request)
+
     def open_one(*, expected: str = "", **options: Any) -> Page:
         context, complaints = open_context(browser, live_server.url, **options)
         opened.append((context, complaints, expected))
-        context.on("request", unanswered.add)
-        context.on("requestfinished", unanswered.discard)
-        context.on("requestfailed", unanswered.discard)
+        context.on("request", went_out)
+        context.on("requestfinished", ended)
+        context.on("requestfailed", ended)
         return context.new_page()
 
     yield open_one

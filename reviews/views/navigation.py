@@ -17,17 +17,21 @@ from reviews.filter_form import FilterForm
 from reviews.filters import Filters
 from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
 from reviews.next import claim_next, skipped_by
-from reviews.queue import count_lists, goes_on, within_reach
+from reviews.queue import goes_on, within_reach
+from reviews.views.access import person
+from reviews.wellbeing import read_desk
 
 SENDERS_OFFERED = 200
 
 
-def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
-    counts = count_lists()
-    numbers = {each.name: getattr(counts, each.name.value) for each in LISTS}
+def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The context with the person's desk, which it may have already, and what stands above the page."""
+    desk = context.get("desk") or read_desk(person(request))
+    counts = desk.counts
     return {
         **context,
-        "lists": [(each, numbers[each.name]) for each in LISTS],
+        "desk": desk,
+        "lists": [(each, getattr(counts, each.name.value)) for each in LISTS],
         "overdue": counts.overdue,
         "disagreements": counts.disagreements,
     }
