@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import F, FilteredRelation, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 
 from reports.models import Item
 from reviews.models import Claim, Hold
@@ -49,52 +49,58 @@ class Waiting:
 
 
 def with_hands(items: QuerySet[Item]) -> QuerySet[Any]:
-    """The items with what `in_hand_of` and `waiting_of` read; at most one claim and one hold each."""
-    open_hold = Q(holds__ended_at=None) & (Q(holds__until=None) | Q(holds__until__gt=Now()))
-    in_force = Q(claims__released_at=None, claims__expires_at__gt=Now())
+    """The items with what `in_hand_of` and `waiting_of` read of each.
+
+    By subqueries, which are asked for the rows that are shown; joins would take part in the search.
+    """
+    this = {"item": OuterRef("pk")}
     return items.annotate(
-        its_claim=FilteredRelation("claims", condition=in_force),
-        its_hold=FilteredRelation("holds", condition=open_hold),
-    ).annotate(**{name: F(source) for name, source in _READ.items()})
+        its_claim=Subquery(_as_json(Claim.objects.in_force().filter(**this), _OF_CLAIM)),
+        its_hold=Subquery(_as_json(Hold.objects.in_force().filter(**this), _OF_HOLD)),
+    )
 
 
-_READ = {
-    "claim_reviewer": "its_claim__reviewer_id",
-    "claim_who": f"its_claim__reviewer__{User.USERNAME_FIELD}",
-    "claim_until": "its_claim__expires_at",
-    "claim_giver": "its_claim__handed_by_id",
-    "claim_giver_name": f"its_claim__handed_by__{User.USERNAME_FIELD}",
-    "claim_note": "its_claim__note",
-    "hold_kind": "its_hold__kind",
-    "hold_placed_by": "its_hold__placed_by_id",
-    "hold_who": f"its_hold__placed_by__{User.USERNAME_FIELD}",
-    "hold_placed_at": "its_hold__placed_at",
-    "hold_until": "its_hold__until",
-    "hold_note": "its_hold__note",
+_NAME = User.USERNAME_FIELD
+_OF_CLAIM = {
+    "reviewer_id": "reviewer_id",
+    "who": f"reviewer__{_NAME}",
+    "until": "expires_at",
+    "handed_by_id": "handed_by_id",
+    "handed_by": f"handed_by__{_NAME}",
+    "note": "note",
+}
+_OF_HOLD = {
+    "kind": "kind",
+    "placed_by_id": "placed_by_id",
+    "who": f"placed_by__{_NAME}",
+    "placed_at": "placed_at",
+    "until": "until",
+    "note": "note",
 }
 
 
+def _as_json(rows: QuerySet[Any], fields: dict[str, str]) -> QuerySet[Any, Any]:
+    return rows.order_by().values(found=JSONObject(**fields))
+
+
 def in_hand_of(row: Any) -> InHand | None:
-    if row.claim_reviewer is None:
-        return None
-    return InHand(
-        row.claim_reviewer,
-        row.claim_who,
-        row.claim_until,
-        row.claim_giver,
-        row.claim_giver_name or "",
-        row.claim_note,
+    found = row.its_claim
+    return found and InHand(
+        **{
+            **found,
+            "until": datetime.fromisoformat(found["until"]),
+            "handed_by": found["handed_by"] or "",
+        }
     )
 
 
 def waiting_of(row: Any) -> Waiting | None:
-    if row.hold_kind is None:
-        return None
-    return Waiting(
-        Hold.Kind(row.hold_kind),
-        row.hold_placed_by,
-        row.hold_who,
-        row.hold_placed_at,
-        row.hold_until,
-        row.hold_note,
+    found = row.its_hold
+    return found and Waiting(
+        **{
+            **found,
+            "kind": Hold.Kind(found["kind"]),
+            "placed_at": datetime.fromisoformat(found["placed_at"]),
+            "until": found["until"] and datetime.fromisoformat(found["until"]),
+        }
     )

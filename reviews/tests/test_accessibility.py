@@ -21,7 +21,14 @@ from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
 from reviews.models import Claim, Preferences
 from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+from reviews.tests.people import (
+    classify,
+    decide,
+    form_of,
+    judge_threat,
+    log_in,
+    page,
+)
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
@@ -78,7 +85,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         category="hate",
         summary="A group is insulted.",
     )
+    # In somebody else's hands, and put aside.
     page(dana, f"/review/items/{disputed.item_id}/")
+    aside = {"hours": "4", "note": "until the lawyers answer"}
+    dana.post(f"/review/items/{pending.item_id}/put-aside/", aside)
     html = page(dana, f"/review/items/{decided.item_id}/")
     decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
     drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
@@ -108,6 +118,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "nothing found": "/review/safe/?language=tlh",
         "pending item": f"/review/items/{late.item_id}/",
         "item in review": f"/review/items/{threat.item_id}/",
+        "hand over": f"/review/items/{threat.item_id}/hand-over/",
         "safe item": f"/review/items/{safe.item_id}/",
         "decided item": f"/review/items/{decided.item_id}/",
         "no such page": "/review/items/999999/",

@@ -1,12 +1,14 @@
 """Opening an item takes it for a while: nobody else decides about it, and no machine moves it away."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from threading import Thread
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
+from django.db.models.functions import Now
 
 from classifier.models import PolicyVersion
 from classifier.tests.batches import make_batch
@@ -15,7 +17,7 @@ from classifier.tests.situations import at_once, other_connection, wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.claims import claim_item
-from reviews.models import Claim, Decision
+from reviews.models import Claim, Decision, Hold
 from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
 
 
@@ -223,3 +225,22 @@ def test_a_hold_that_is_over_keeps_nothing_in_review(
 
     report.refresh_from_db()
     assert report.status == "judged_safe"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("hours", "status"), [(1, "needs_review"), (-1, "judged_safe")])
+def test_what_was_put_aside_stays_in_review_until_its_time(
+    report: Report, policy: PolicyVersion, hours: int, status: str
+) -> None:
+    judge_threat(report, policy)
+    Hold.objects.create(
+        item=report.item,
+        kind=Hold.Kind.PUT_ASIDE,
+        placed_by=User.objects.create(username="dana"),
+        until=Now() + timedelta(hours=hours),
+    )
+
+    ask_again(report, make_batch(next_version()), category="none")
+
+    report.refresh_from_db()
+    assert report.status == status

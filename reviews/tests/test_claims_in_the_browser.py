@@ -240,7 +240,7 @@ def test_skipping_putting_aside_and_releasing(
     press("k", "Skip")
     expect(page.locator("h1")).to_contain_text(items[1].external_id)
     press("h", "Put aside")
-    page.locator(".drop").get_by_label(NOTE).fill("The lawyers answer at noon.")
+    page.get_by_label("Why it waits").fill("The lawyers answer at noon.")
     page.get_by_role("button", name="4 hours", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("Put aside:")
     expect(page.locator("h1")).to_contain_text(items[2].external_id)
