@@ -66,11 +66,18 @@ class Synced:
     """Why nothing could be read; then nothing has changed."""
 
 
-def sync_model(model: ProviderModel, *, forget_errors: bool = False) -> Synced:
+def sync_model(
+    model: ProviderModel,
+    *,
+    forget_errors: bool = False,
+    actor: User | None = None,
+    actor_name: str = "",
+) -> Synced:
     """Read what the configured provider says of its model, and store it with source, time and hash.
 
     Call it outside any transaction. `forget_errors`: the server may read more than when an error
     lowered the limit, so that the list counts again. Another sync, or an error, in between wins.
+    A worker that reads it before it asks names nobody, and leaves no audit row.
     """
     if model.base_url != settings.OPENAI_BASE_URL:
         raise ValueError(f"{model} is not at the configured provider")
@@ -97,7 +104,16 @@ def sync_model(model: ProviderModel, *, forget_errors: bool = False) -> Synced:
         "counts_answer": found.counts_answer if found else True,
     }
     as_read = Q(**{name: getattr(model, name) for name in ("listed_at", *_LIMIT_FIELDS)})
-    changed = ProviderModel.objects.filter(as_read, pk=model.pk).update(**values)
+    with transaction.atomic():
+        changed = ProviderModel.objects.filter(as_read, pk=model.pk).update(**values)
+        if changed and (actor or actor_name):
+            write_audit(
+                action="list_read",
+                of=model,
+                actor=actor,
+                actor_name=actor_name,
+                detail={"limit": values["context_limit"], "forget_errors": forget_errors},
+            )
     model.refresh_from_db()
     if changed and _stored(model) != before:
         log.info("model %s: limit %s by %s", model.name, model.context_limit, model.context_source)

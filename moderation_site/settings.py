@@ -119,7 +119,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "reviews.views.desk.desk",
             ],
         },
     },
@@ -155,6 +154,8 @@ if DATABASE_POOL_SIZE:
 else:
     _database["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", 60)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+SEARCH_SECONDS = env.float("SEARCH_SECONDS", 5.0)  # a reviewer's search in texts is stopped then
 
 # --- Time, language, files ------------------------------------------------------------------------
 

@@ -154,20 +154,22 @@ def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
 
 
 def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody holds."""
+    """Those that a decision names, and those whose item somebody has in hand or made wait."""
     with connection.cursor() as cursor:
         cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
 
 
-# By the tables' names: intake does not import the reviewers' side. Claims are made under the item's
-# lock, which the caller holds.
+# By the tables' names: intake does not import the reviewers' side. Claims and holds are made under
+# the item's lock, which the caller holds.
 _IN_PEOPLES_HANDS = """
 SELECT id FROM reports_report AS report
 WHERE id = ANY(%s) AND (
     EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
     OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
-        AND released_at IS NULL AND expires_at > clock_timestamp()))
+        AND released_at IS NULL AND expires_at > clock_timestamp())
+    OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
+        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp())))
 """
 
 

@@ -30,6 +30,10 @@ class Audited(AnyModelAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001
+        if form.changed_data or not change:
+            super().save_model(request, obj, form, change)
+
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self._audit(request, obj, "added", _fields(message))
         return super().log_addition(request, obj, message)

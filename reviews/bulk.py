@@ -9,6 +9,7 @@ from django.db import transaction
 
 from reports import lifecycle
 from reports.models import Item, Report, Severity
+from reviews.claims import HeldByAnotherError
 from reviews.decisions import NothingToDecideError, StaleDecisionError, Wish, decide_item
 from reviews.models import Claim, Decision, Hold
 
@@ -55,8 +56,6 @@ def _decide_one(reviewer: User, wish: Wish, chosen: Chosen) -> Outcome:
             item = lifecycle.lock_item(chosen.item_id)
             if _by_itself(item):
                 return Outcome(item.pk, Became.BY_ITSELF, item)
-            if claim := _claim_of_another(item, reviewer):
-                return Outcome(item.pk, Became.HELD, item, claim=claim)
             reports = Report.objects.filter(item=item, pk__lte=chosen.newest_report_id)
             decision = decide_item(
                 item_id=item.pk,
@@ -65,6 +64,8 @@ def _decide_one(reviewer: User, wish: Wish, chosen: Chosen) -> Outcome:
                 report_ids=reports.values_list("pk", flat=True),
                 last_decision_id=chosen.last_decision_id,
             )
+    except HeldByAnotherError as held:
+        return Outcome(item.pk, Became.HELD, item, claim=held.claim)
     except StaleDecisionError as stale:
         return Outcome(item.pk, Became.TOO_LATE, item, decision=stale.standing)
     except (Item.DoesNotExist, NothingToDecideError):
@@ -78,8 +79,3 @@ def _decide_one(reviewer: User, wish: Wish, chosen: Chosen) -> Outcome:
 def _by_itself(item: Item) -> bool:
     named = Hold.objects.filter(item=item, ended_at=None).exclude(kind=Hold.Kind.PUT_ASIDE)
     return item.rank >= Severity.CRITICAL or named.exists()
-
-
-def _claim_of_another(item: Item, reviewer: User) -> Claim | None:
-    claims = Claim.objects.in_force().filter(item=item).exclude(reviewer=reviewer)
-    return claims.select_related("reviewer").first()

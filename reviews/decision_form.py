@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion
 from reviews.decisions import Wish
-from reviews.forms import TEXT_LIMIT, categories_of
+from reviews.forms import LongText, categories_of
 from reviews.item import SHOWN_REPORTS
 from reviews.models import Action
 
@@ -17,12 +17,7 @@ _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 class SeenForm(forms.Form):
     """What its writer had seen: the reports, and the newest row about the item; and their note."""
 
-    note = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
+    note = LongText(label=_("Note for colleagues"), key="m")
     reports = forms.CharField(widget=forms.HiddenInput)
     last = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
@@ -48,13 +43,10 @@ class DecisionForm(SeenForm):
     """A decision: one of the actions that are offered, the category where there was a violation."""
 
     action = forms.ChoiceField(label=_("Decision"), widget=ActionRadios)
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    reason = forms.CharField(
-        label=_("Reason for the author"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    category = forms.ChoiceField(
+        label=_("Category"), required=False, widget=forms.Select(attrs={"data-key": "c"})
     )
+    reason = LongText(label=_("Reason for the author"))
     field_order = ("action", "category", "note", "reason", "reports", "last")
 
     def __init__(

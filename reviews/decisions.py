@@ -15,7 +15,8 @@ from classifier.models import PolicyVersion
 from reports import lifecycle
 from reports.audit import write_audit
 from reports.models import Item, Report, Severity
-from reviews.claims import release_item
+from reviews.claims import refuse_if_held, release_item
+from reviews.drafts import forget_draft
 from reviews.models import Action, DecidedReport, Decision, Hold
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def decide_item(
 
     Where the action needs a second person about content of this severity, the row is a proposal and
     the item waits in review for somebody else. Who wishes what somebody else proposed approves it,
-    for the reports that it was about. Raises `EscalatedError` and `NothingToDecideError` as well.
+    for the reports that it was about. Raises `HeldByAnotherError`, `EscalatedError` and
+    `NothingToDecideError` as well.
     """
     with transaction.atomic():
         item = lifecycle.lock_item(item_id)
@@ -88,6 +90,7 @@ def decide_item(
             if _says(newest, reviewer, wish) and set(report_ids) <= _covered(newest):
                 return newest
             raise StaleDecisionError(newest)
+        refuse_if_held(item_id, reviewer)
         _refuse_if_escalated(item_id, reviewer)
         standing = Decision.objects.filter(item=item_id).standing().order_by("-id").first()
         covered = _covered(standing)
@@ -161,6 +164,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     )
     settle_open([report.pk for report in reports])
     release_item(item.pk)
+    forget_draft(item_id=item.pk, reviewer=reviewer)
     write_audit(
         action=_audited_as(decision),
         of=item,

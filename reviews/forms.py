@@ -3,48 +3,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from classifier.models import PolicyVersion, WaitingReason
-from reports.models import Sender, Severity
-from reports.submission import Reason
-from reviews.models import Preferences
+from classifier.models import PolicyVersion
+from reports.models import Severity
+from reviews.drafts import Typed
+from reviews.models import Draft, Preferences
 from reviews.preferences import Choices
-from reviews.queue import PARKED, Filters
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
-
-
-class FilterForm(forms.Form):
-    """The filters of a list, in the address. A value that is not offered is ignored."""
-
-    category = forms.ChoiceField(label=_("Category"), required=False)
-    language = forms.CharField(label=_("Language"), required=False, max_length=35)
-    sender = forms.ChoiceField(label=_("Sender"), required=False)
-    reason = forms.ChoiceField(label=_("Reason"), required=False)
-    waiting = forms.ChoiceField(label=_("Waits because"), required=False)
-
-    def __init__(self, data: Any, *, pending: bool, policy: PolicyVersion | None) -> None:
-        super().__init__(data, auto_id="filter-%s")
-        every = [("", _("any"))]
-        self._choices("category", every + categories_of(policy))
-        senders = Sender.objects.order_by("name").values_list("name", "name")[:200]
-        self._choices("sender", every + list(senders))
-        self._choices("reason", every + list(Reason.choices))
-        self._choices(
-            "waiting", [*every, (PARKED, _("waits for a person")), *WaitingReason.choices]
-        )
-        self.fields["language"].widget.attrs.update(size=6, dir="ltr", placeholder="en, ar")
-        if not pending:
-            del self.fields["waiting"]
-
-    def _choices(self, name: str, choices: list[Any]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-        field.choices = choices
-
-    def filters(self) -> Filters:
-        self.is_valid()
-        return Filters(**self.cleaned_data)
 
 
 class PreferencesForm(forms.Form):
@@ -64,7 +30,7 @@ class PreferencesForm(forms.Form):
     )
     opted_out = forms.MultipleChoiceField(
         label=_("Do not hand me"),
-        help_text=_("Such items stay in the lists, and you can open them there."),
+        help_text=_("Such items stay in the lists, their texts hidden; you can open them there."),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -89,7 +55,7 @@ class PreferencesForm(forms.Form):
             if each != Severity.NONE
         ]
         for name, choices in (
-            ("veil_from", [("", _("never")), (0, _("always")), *severities]),
+            ("veil_from", [("", _("hide nothing")), (0, _("hide every text")), *severities]),
             ("opted_out", categories_of(policy)),
         ):
             field = self.fields[name]
@@ -98,6 +64,35 @@ class PreferencesForm(forms.Form):
 
     def choices(self) -> Choices:
         return Choices(**self.cleaned_data)
+
+
+class LongText(forms.CharField):
+    """A text area of bounded length: a line break counts once, as the browser counts it."""
+
+    def __init__(self, *, key: str = "", **kwargs: Any) -> None:
+        attrs = {"rows": 2, "dir": "auto", **({"data-key": key} if key else {})}
+        super().__init__(
+            required=False, max_length=TEXT_LIMIT, widget=forms.Textarea(attrs=attrs), **kwargs
+        )
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class DraftForm(forms.Form):
+    """What stands in the decision form, complete or not."""
+
+    action = forms.CharField(required=False, max_length=Draft._meta.get_field("action").max_length)
+    category = forms.CharField(
+        required=False, max_length=Draft._meta.get_field("category").max_length
+    )
+    note = LongText(strip=False)
+    reason = LongText(strip=False)
+    last = forms.IntegerField(required=False)
+
+    def typed(self) -> Typed:
+        data = self.cleaned_data
+        return Typed(data["action"], data["category"], data["note"], data["reason"])
 
 
 def categories_of(policy: PolicyVersion | None) -> list[tuple[str, str]]:

@@ -48,6 +48,19 @@ def save_preferences(*, user: User, choices: Choices, offered: Collection[str]) 
         write_audit(action="preferences_changed", of=user, actor=user, detail={"fields": changed})
 
 
+def set_single_keys(*, user: User, on: bool) -> None:
+    """Whether single letters are commands for this person (WCAG 2.1.4)."""
+    with transaction.atomic():
+        standing = lock_preferences(user)
+        if standing.single_keys == on:
+            return
+        standing.single_keys = on
+        standing.save(update_fields=["single_keys"])
+        write_audit(
+            action="preferences_changed", of=user, actor=user, detail={"fields": ["single_keys"]}
+        )
+
+
 def lock_preferences(user: User) -> Preferences:
     """The person's row, locked; made with the defaults where there was none."""
     Preferences.objects.get_or_create(user=user)

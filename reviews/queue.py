@@ -1,4 +1,4 @@
-"""What reviewers read: the four lists of items, their counts, and what comes next.
+"""What reviewers read: the four lists of items and their counts.
 
 Order: most severe first, then oldest; resolved items latest first. Pages follow a key, not a
 number, so that a list which moves meanwhile shows no item twice and a deep page costs no more.
@@ -8,27 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from classifier.models import Classification, Job
-from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
+from reviews.filters import Filters, narrowed
+from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
 from reviews.models import Decision
 
 PAGE = 25
-PARKED = "parked"  # as a filter: whatever waits for a person, for whichever reason
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What the address narrows a list to; blank means any."""
-
-    sender: str = ""
-    category: str = ""
-    language: str = ""
-    reason: str = ""
-    waiting: str = ""
+LOOKED_THROUGH = 20_000
+"""Items of a list that one page of it looks through for what its filters want."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +30,11 @@ class Card:
     lead: Report
     reports: int
     decision: Decision | None
-    seen: str
-    """The item, the newest row about it (0: none) and its newest report, as the card shows them."""
+    in_hand: InHand | None
+    waits: Waiting | None
+    seen: str = ""
+    """The item, the newest row about it (0: none) and its newest report, as the card shows them;
+    blank where it cannot be chosen."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +42,8 @@ class Page:
     cards: list[Card]
     after: str
     """The key of the next page; blank on the last one."""
+    looked_through: int | None = None
+    """The page is not full, yet the list goes on: only so many of its items were looked through."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +58,11 @@ class Counts:
     disagreements: int
 
 
-def count_lists() -> Counts:
-    """All counts in one statement, each bounded, so that a long list costs no more than a short one."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"most": COUNTED_AT_MOST + 1})
-        return Counts(*cursor.fetchone())
-
-
 _ONE_COUNT = (
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = '{}' LIMIT %(most)s) AS items)"
 )
-_COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
+# The columns of `Counts`; each bounded, so that a long list costs no more than a short one.
+COUNTS = "{}, {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = 'pending'"
     " AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
@@ -86,11 +74,17 @@ _COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
-    items = _narrowed(_in_order(name), name, filters)
+    every = in_order(name)
     if after:
-        items = _beyond(items, name, after)
+        every = _beyond(every, name, after)
+    items = every
+    if filters.reads_reports():
+        within = every.values("pk")[:LOOKED_THROUGH]
+        items = in_order(name).filter(pk__in=within)
     rows: list[Any] = list(
-        items.select_related("sender").annotate(**_lead_and_count(name))[: PAGE + 1]
+        with_hands(narrowed(items, name, filters))
+        .select_related("sender")
+        .annotate(**_lead_and_count(name))[: PAGE + 1]
     )
     shown = rows[:PAGE]
     leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
@@ -102,60 +96,39 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
             by_id[row.lead_id],
             row.report_count,
             decisions.get(row.pk),
+            in_hand_of(row),
+            waiting_of(row),
             f"{row.pk}.{row.last_decision_id or 0}.{row.newest_report_id}",
         )
         for row in shown
     ]
-    return Page(cards, _key(name, shown[-1]) if len(rows) > PAGE else "")
+    if len(rows) > PAGE:
+        return Page(cards, _key(name, shown[-1]))
+    if filters.reads_reports():
+        last = every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first()
+        if last is not None:
+            return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
+    return Page(cards, "")
 
 
-def next_item(
-    name: Item.List, *, filters: Filters, beside: int | None = None, after: str = ""
-) -> Item | None:
-    """The top of a list, or what follows the item with the key `after`; None at the end.
-
-    `beside` is passed over. `ValueError` for a key that no page gave.
-    """
-    items = _narrowed(_in_order(name), name, filters)
-    if after:
-        items = _beyond(items, name, after)
-    return (items if beside is None else items.exclude(pk=beside)).first()
+def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+    items = in_order(name)
+    if filters.reads_reports():
+        items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
+    return narrowed(items, name, filters)
 
 
-def key_of(item: Item) -> str:
-    """The item's place in its list, to go on from."""
-    return _key(Item.List(item.list), item)
+def goes_on(name: Item.List, filters: Filters) -> bool:
+    """Whether the list has items that `within_reach` does not look at."""
+    beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
+    return filters.reads_reports() and beyond.exists()
 
 
-def _in_order(name: Item.List) -> QuerySet[Item]:
+def in_order(name: Item.List) -> QuerySet[Item]:
     if name == Item.List.RESOLVED:
         return Item.objects.filter(list=name).order_by("-resolved_at", "-id")
     return Item.objects.filter(list=name).order_by("-rank", "since", "id")
-
-
-def _narrowed(items: QuerySet[Item], name: Item.List, filters: Filters) -> QuerySet[Item]:
-    """Each filter asks whether any of the item's reports matches; so no join doubles a card."""
-    if filters.sender:
-        items = items.filter(sender__name=filters.sender)
-    if filters.language:
-        tag = Q(language=filters.language) | Q(language__startswith=f"{filters.language}-")
-        items = items.filter(_any_report(tag))
-    if filters.reason:
-        items = items.filter(_any_report(Q(reason=filters.reason)))
-    if filters.category:
-        current = Classification.objects.filter(
-            report__item=OuterRef("pk"), superseded=False, category=filters.category
-        )
-        items = items.filter(Exists(current))
-    if filters.waiting and name == Item.List.PENDING:
-        waiting = Job.objects.filter(report__item=OuterRef("pk"), report__status="pending")
-        wanted = Q(parked=True) if filters.waiting == PARKED else Q(reason=filters.waiting)
-        items = items.filter(Exists(waiting.filter(wanted)))
-    return items
-
-
-def _any_report(condition: Q) -> Exists:
-    return Exists(Report.objects.filter(condition, item=OuterRef("pk")))
 
 
 def _lead_and_count(name: Item.List) -> dict[str, Any]:

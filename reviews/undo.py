@@ -12,7 +12,7 @@ from classifier.disagreements import dispute_again, settle_what_is_moot
 from classifier.models import Classification
 from reports import lifecycle
 from reports.audit import write_audit
-from reviews.claims import hold_item
+from reviews.claims import take
 from reviews.decisions import StaleDecisionError
 from reviews.models import DecidedReport, Decision, Hold
 
@@ -49,7 +49,7 @@ def undo_decision(*, decision_id: int, reviewer: User) -> Decision:
         undo = _write(decision)
         _restore_hold(decision)
         _restore_reports(decision)
-        hold_item(item_id=decision.item_id, reviewer=reviewer)
+        take(item_id=decision.item_id, reviewer=reviewer, kept_by=(), audit=False)
         write_audit(
             action="undone",
             of=decision.item,

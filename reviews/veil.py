@@ -1,17 +1,23 @@
 """The veil over severe content: lifted by one person, for themselves, and put on record."""
 
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Least, Now
+from django.db import connection, transaction
 
 from reports import lifecycle
 from reports.audit import write_audit
-from reports.models import AuditEntry, Item
+from reports.models import Item
 from reviews.claims import HOLDS
-from reviews.models import Claim
 
-REVEALED = "revealed"
+# Whether `user` has lifted the veil of `item`: it stays so while they hold the item, and for
+# `holds` seconds. The record is the memory as well: there is no second place that could say otherwise.
+IS_REVEALED = """
+EXISTS (SELECT FROM reports_auditentry AS entry
+    WHERE entry.object_type = 'item' AND entry.object_id = %(item)s::text
+        AND entry.action = 'revealed' AND entry.actor_id = %(user)s
+        AND entry.at >= least(statement_timestamp() - make_interval(secs => %(holds)s), (
+            SELECT claimed_at FROM reviews_claim WHERE item_id = %(item)s AND reviewer_id = %(user)s
+                AND released_at IS NULL AND expires_at > statement_timestamp())))
+"""
 
 
 def reveal_item(*, item_id: int, user: User) -> None:
@@ -21,16 +27,12 @@ def reveal_item(*, item_id: int, user: User) -> None:
     """
     with transaction.atomic():
         lifecycle.lock_item(item_id)
-        item = Item.objects.get(pk=item_id)
-        if not reveals(item_id).filter(actor=user).exists():
-            write_audit(action=REVEALED, of=item, actor=user)
+        if not _is_revealed(item_id, user):
+            write_audit(action="revealed", of=Item(pk=item_id), actor=user)
 
 
-def reveals(item_id: int) -> QuerySet[AuditEntry]:
-    """Who has lifted the item's veil: it stays lifted while they hold the item, and for `HOLDS`."""
-    # The record is the memory as well: there is no second place that could say otherwise.
-    theirs = Claim.objects.in_force().filter(item=item_id, reviewer=OuterRef("actor"))
-    since = Least(Coalesce(Subquery(theirs.values("claimed_at")), Now()), Now() - HOLDS)
-    return AuditEntry.objects.filter(
-        object_type="item", object_id=str(item_id), action=REVEALED, at__gte=since
-    )
+def _is_revealed(item_id: int, user: User) -> bool:
+    with connection.cursor() as cursor:
+        asked = {"item": item_id, "user": user.pk, "holds": HOLDS.total_seconds()}
+        cursor.execute(f"SELECT {IS_REVEALED}", asked)
+        return bool(cursor.fetchone()[0])

@@ -1,16 +1,18 @@
-"""What the desk knows of the person in front of it: how they work, and how much they have seen today."""
+"""What stands above every page: the lists' counts, how this person works, how much they have seen."""
 
-from dataclasses import dataclass
-from datetime import UTC
+from dataclasses import dataclass, fields
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now, TruncDay
+from django.db import connection
 
-from reports.models import Severity
-from reviews.models import Claim, Preferences
+from reports.counting import COUNTED_AT_MOST
+from reports.models import Report, Severity
+from reviews.claims import HOLDS
+from reviews.models import Preferences
 from reviews.preferences import preferences_of
-from reviews.veil import reveals
+from reviews.queue import COUNTS, Counts
+from reviews.veil import IS_REVEALED
 
 SEVERE = Severity.HIGH
 
@@ -20,6 +22,7 @@ class Desk:
     """One person's desk. Severe items are counted once each, by when they came into their hands."""
 
     preferences: Preferences
+    counts: Counts
     severe_today: int
     """Since midnight UTC."""
     severe_since_pause: int
@@ -27,9 +30,11 @@ class Desk:
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
 
-    def veils(self, rank: int) -> bool:
-        """Whether this person wants what is so severe hidden until they ask for it."""
-        return self.preferences.veil_from is not None and rank >= self.preferences.veil_from
+    def veils(self, report: Report) -> bool:
+        """Whether this person wants its text hidden until they ask: so severe, or opted out of."""
+        least, verdict = self.preferences.veil_from, report.current_classification()
+        severe = least is not None and report.rank >= least
+        return severe or (verdict is not None and verdict.category in self.preferences.opted_out)
 
     @property
     def proposes_pause(self) -> bool:
@@ -37,21 +42,31 @@ class Desk:
 
 
 def read_desk(user: User, *, item_id: int | None = None) -> Desk:
-    """In one statement beside the preferences; `item_id` where the page is about one item."""
+    """In one statement; `item_id` where the page is about one item."""
     preferences = preferences_of(user)
-    today = Claim.objects.filter(claimed_at__gte=TruncDay(Now(), tzinfo=UTC))
-    paused = preferences.paused_at
-    counts = User.objects.annotate(
-        today=_severe(today),
-        since=_severe(today.filter(claimed_at__gt=paused) if paused else today),
-        revealed=Exists(reveals(item_id or 0).filter(actor=OuterRef("pk"))),
-    )
-    row = counts.values_list("today", "since", "revealed").get(pk=user.pk)
-    return Desk(preferences, *row)
+    asked: dict[str, Any] = {
+        "most": COUNTED_AT_MOST + 1,
+        "user": user.pk,
+        "item": item_id,
+        "paused": preferences.paused_at,
+        "severe": SEVERE,
+        "holds": HOLDS.total_seconds(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_DESK, asked)
+        row = cursor.fetchone()
+    lists = len(fields(Counts))
+    return Desk(preferences, Counts(*row[:lists]), *row[lists:])
 
 
-def _severe(claims: QuerySet[Claim]) -> Coalesce:
-    """How many severe items are among these claims of the outer query's user."""
-    mine = claims.filter(reviewer=OuterRef("pk"), item__rank__gte=SEVERE).order_by()
-    counted = mine.values("reviewer").annotate(many=Count("item", distinct=True)).values("many")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+# Of the claims, from this person's newest alone, by their index.
+_DESK = f"""
+SELECT {COUNTS},
+    count(DISTINCT item.id),
+    count(DISTINCT item.id) FILTER (
+        WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
+    {IS_REVEALED}
+FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
+WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
+    AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')
+"""  # noqa: S608 - put together from our own text alone

@@ -24,12 +24,13 @@ from classifier.catalogue import (
 )
 from classifier.cooldown import ask_again_now
 from classifier.models import PolicyVersion, ProviderModel, WaitingReason
-from reports.admin import AnyModelAdmin, person
+from reports.admin import person
+from reports.admin.evidence import FastList
 from reports.audit import write_audit
 
 
 @admin.register(ProviderModel)
-class ProviderModelAdmin(AnyModelAdmin):
+class ProviderModelAdmin(FastList):
     """The catalogue: how much each model takes, how it is asked, whether it is being left alone.
 
     `sync_models` and `record_limit` write the first, `worker-live` the rest.
@@ -49,6 +50,7 @@ class ProviderModelAdmin(AnyModelAdmin):
     )
     list_filter = ("mode", "rest_reason")
     search_fields = ("name",)
+    search_help_text = _("A model's whole name.")
     fields = (
         "name",
         "base_url",
@@ -74,6 +76,9 @@ class ProviderModelAdmin(AnyModelAdmin):
     readonly_fields = tuple(name for name in fields if name not in {"thinks", "echoes_ref"})
     actions = ("read_list_now", "ask_again", "probe_again")
     ordering = ("name", "base_url")
+
+    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
+        return rows.filter(name=term)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ProviderModel]:
         rows: QuerySet[ProviderModel] = super().get_queryset(request)
@@ -185,7 +190,8 @@ class ProviderModelAdmin(AnyModelAdmin):
     def read_list_now(self, request: HttpRequest, queryset: QuerySet[ProviderModel]) -> None:
         # No transaction is open here: the admin opens one for its forms only.
         here = [model for model in queryset if model.base_url == settings.OPENAI_BASE_URL]
-        failures = [each.failure for each in map(sync_model, here) if each.failure]
+        read = [sync_model(model, actor=person(request)) for model in here]
+        failures = [each.failure for each in read if each.failure]
         self.message_user(request, _("Read: %(count)d.") % {"count": len(here) - len(failures)})
         if failures:
             self.message_user(

@@ -6,6 +6,8 @@
     python -m dev.bench recording [--rows 50000]   a provider's output recorded, beside a bare INSERT
     python -m dev.bench desk [--rows 1000000]      first bytes of the desk's pages, and their plans
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
+    python -m dev.bench claims [--rounds 1000]     16 reviewers at once over 10 items; the next of 1,000,000
+    python -m dev.bench finding [--rows 1000000]   search, filters, saved views, who decided what
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
 """
@@ -14,7 +16,9 @@ import argparse
 import json
 import sys
 
+from dev.bench.claims import bench_claims
 from dev.bench.desk import bench_desk
+from dev.bench.finding import bench_finding
 from dev.bench.intake import bench_intake
 from dev.bench.migration import bench_migration
 from dev.bench.planning import bench_planning
@@ -40,12 +44,19 @@ def main() -> int:
         ("planning", 1_000_000, bench_planning),
         ("recording", 50_000, bench_recording),
         ("migration", 100_000, bench_migration),
+        ("finding", 1_000_000, bench_finding),
     ):
         command = commands.add_parser(name)
         command.add_argument("--rows", type=int, default=rows)
         command.set_defaults(
             run=lambda options, *given, bench=bench: bench(*given, rows=options.rows)
         )
+    claims = commands.add_parser("claims")
+    claims.add_argument("--rounds", type=int, default=1_000)
+    claims.add_argument("--rows", type=int, default=1_000_000)
+    claims.set_defaults(
+        run=lambda options, *given: bench_claims(*given, rows=options.rows, rounds=options.rounds)
+    )
     options = parser.parse_args()
     interruption = Interruption()
     try:

@@ -95,10 +95,10 @@ class StandingFilter(DefaultFilter):
         return queryset if searched else newest(queryset)
 
 
-def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Those of the rows that are among the newest `NEWEST` of the whole table."""
+def newest(rows: QuerySet[Any], *, at_most: int = NEWEST) -> QuerySet[Any]:
+    """Those of the rows that are among the newest of the whole table."""
     last = rows.model.objects.order_by("-pk").values_list("pk", flat=True).first()
-    return rows if last is None else rows.filter(pk__gt=last - NEWEST)
+    return rows if last is None else rows.filter(pk__gt=last - at_most)
 
 
 class SenderFilter(admin.SimpleListFilter):
@@ -119,14 +119,12 @@ class SenderFilter(admin.SimpleListFilter):
 class RecentValueFilter(admin.SimpleListFilter):
     """The values of one column that stand in the newest rows; asking for all would read them all."""
 
-    LOOKED_AT = 10_000
+    LOOKED_AT = 5_000
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:  # noqa: ARG002
-        everything = model_admin.model.objects
         column = str(self.parameter_name)
-        rows = everything.order_by("-pk").values("pk")[: self.LOOKED_AT]
-        values = everything.filter(pk__in=rows).order_by(column)
-        found = values.values_list(column, flat=True).distinct()[:NAMED]
+        recent = newest(model_admin.model.objects.all(), at_most=self.LOOKED_AT)
+        found = recent.order_by(column).values_list(column, flat=True).distinct()[:NAMED]
         return [(value, shorten(name_controls(str(value)), at_most=40)) for value in found]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002

@@ -63,6 +63,8 @@ class Item(models.Model):
                 name="item_resolved_latest",
                 condition=models.Q(list="resolved"),
             ),
+            # Read by the search for an exact id, whoever sent it.
+            models.Index(fields=["external_id", "id"], name="item_by_external_id"),
         ]
 
     def is_overdue(self) -> bool:

@@ -168,6 +168,17 @@ class Report(models.Model):
             ),
             # Read by the sender's own listing.
             models.Index(fields=["sender", "received_at", "id"], name="report_by_arrival"),
+            # Read by the search for an exact id and by the pages about one author.
+            models.Index(
+                fields=["author_pseudonym", "id"],
+                name="report_of_author",
+                condition=~models.Q(author_pseudonym=""),
+            ),
+            models.Index(
+                fields=["reporter_pseudonym", "id"],
+                name="report_of_reporter",
+                condition=~models.Q(reporter_pseudonym=""),
+            ),
         ]
 
     def __str__(self) -> str:

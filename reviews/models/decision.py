@@ -41,8 +41,13 @@ class Decision(models.Model):
     reports = models.ManyToManyField(
         Report, through="DecidedReport", related_name="decisions", verbose_name=_("reports")
     )
+    # Without an index of its own: `decision_of_reviewer` serves it.
     reviewer = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("reviewer")
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("reviewer"),
     )
     kind = models.CharField(
         _("kind"), max_length=16, choices=Kind, default=Kind.DECISION, db_default=Kind.DECISION
@@ -117,6 +122,8 @@ class Decision(models.Model):
         indexes = [
             # Read by what senders see: the few that may still be undone.
             models.Index(fields=["effective_at"], name="decision_by_effect"),
+            # Read by what one reviewer decided, newest first.
+            models.Index(fields=["reviewer", "-id"], name="decision_of_reviewer"),
         ]
 
     def __str__(self) -> str:

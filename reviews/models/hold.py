@@ -11,6 +11,8 @@ from reports.models import Item
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from django.db.models.expressions import Combinable
+
 
 class HoldQuerySet(models.QuerySet["Hold"]):
     def in_force(self) -> "HoldQuerySet":
@@ -37,8 +39,8 @@ class Hold(models.Model):
     )
     note = models.TextField(_("note for colleagues"), blank=True, db_default="")
     placed_at = models.DateTimeField(_("placed"), db_default=Now(), editable=False)
-    until: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(
-        _("until"), null=True
+    until: "models.DateTimeField[datetime | Combinable | None, datetime | None]" = (
+        models.DateTimeField(_("until"), null=True)
     )
     """When it ends by itself; only what was put aside does."""
     ended_at = models.DateTimeField(_("ended"), null=True)

@@ -14,7 +14,7 @@ class SavedView(models.Model):
     )
     name = models.CharField(_("name"), max_length=80)
     list = models.CharField(_("list"), max_length=16, choices=Item.List)
-    # Names and values of `reviews.queue.Filters`; what is blank is left out.
+    # Names and values of `reviews.filters.Filters`; what is blank is left out.
     filters = models.JSONField(_("filters"), default=dict)
     shared = models.BooleanField(_("shared"), default=False)
     saved_at = models.DateTimeField(_("saved"), db_default=Now(), editable=False)

@@ -9,11 +9,12 @@ from django.utils.translation import gettext
 
 from reports.counting import bounded
 from reports.foreign_text import name_controls, shorten, show_controls
-from reports.models import Severity
+from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
+from reviews.history_of_people import COUNTED_WITHIN, Author, read_author
 from reviews.undo_offer import offer_of, undo_offer
 from reviews.wellbeing import Desk
 
@@ -41,6 +42,18 @@ register.filter(offer_of)
 register.filter("veils", Desk.veils)
 
 
+@register.simple_tag
+def author_of(report: Report) -> Author | None:
+    """What is known of who made what was reported; None where nobody is named."""
+    return read_author(report)
+
+
+@register.simple_tag
+def author_days() -> int:
+    """How far back decisions about an author are counted."""
+    return COUNTED_WITHIN.days
+
+
 @register.filter
 def tone(rank: int) -> str:
     """The style sheet's word for a severity."""
@@ -53,11 +66,22 @@ def severity_name(rank: int) -> str:
 
 
 @register.filter
+def counted(number: int) -> str:
+    """A whole number as pages write it: 20,000."""
+    return f"{number:,}"
+
+
+@register.filter
 def waited(since: datetime) -> str:
     """How long an item has waited, in words."""
     if timezone.now() - since < timedelta(minutes=1):
         return gettext("under a minute")
     return timesince(since)
+
+
+@register.filter
+def seconds_until(moment: datetime) -> int:
+    return max(0, int((moment - timezone.now()).total_seconds()))
 
 
 @register.filter

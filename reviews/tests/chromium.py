@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from reviews.tests.people import unveil
+
 FOUND = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+PASSWORD = "a long enough word"
 MISSING = "no Chromium here; `make browser-test` installs it on Debian, CHROMIUM names another"
 
 # As root Chromium has no sandbox to drop into; the others keep it from calling home.
@@ -55,3 +59,16 @@ def open_context(
 
     context.on("page", listen)
     return context, complaints
+
+
+def make_reviewer(name: str) -> None:
+    user = User.objects.create_user(name, password=PASSWORD)
+    user.groups.add(Group.objects.get(name="reviewer"))
+    unveil(user)
+
+
+def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
+    page.goto("/review/needs-review/")
+    page.locator("input[name=username]").fill(name)
+    page.locator("input[name=password]").fill(PASSWORD)
+    page.get_by_role("button", name=button, exact=True).click()

@@ -1,12 +1,18 @@
-"""One browser a module, for the tests that look at pages as people do."""
+"""One browser a module, for the tests that look at pages as people do; and two people at work."""
 
 import os
 from collections.abc import Iterator
+from time import monotonic
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from django.test import Client as HttpClient
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from reviews.tests.chromium import chromium
+from reports.models import Report
+from reports.tests.sending import Client, body_saying
+from reviews.tests.chromium import chromium, open_context
+from reviews.tests.people import log_in
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +22,56 @@ def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
+    """Opens pages in fresh profiles; at the end no page may have complained of anything.
+
+    `expected`: how a complaint begins that the test provokes.
+    """
+    opened: list[tuple[BrowserContext, list[str], str, bool]] = []
+    unanswered: set[Request] = set()
+
+    def went_out(request: Request) -> None:
+        unanswered.add(request)
+
+    def ended(request: Request) -> None:
+        unanswered.discard(request)
+
+    def open_one(*, expected: str = "", **options: Any) -> Page:
+        context, complaints = open_context(browser, live_server.url, **options)
+        opened.append((context, complaints, expected, options.get("java_script_enabled", True)))
+        context.on("request", went_out)
+        context.on("requestfinished", ended)
+        context.on("requestfailed", ended)
+        return context.new_page()
+
+    yield open_one
+    for context, complaints, expected, scripts in opened:
+        # A draft on its way would meet a database that is being emptied: none goes out any more, …
+        for page in context.pages if scripts else []:
+            page.evaluate(
+                "document.querySelector('#decision')?.dispatchEvent(new Event('desk:sent'))"
+            )
+        until = monotonic() + 2  # … and what did is answered
+        while unanswered and context.pages and monotonic() < until:
+            context.pages[0].wait_for_timeout(10)
+        context.close()
+        assert [each for each in complaints if not expected or not each.startswith(expected)] == []
+
+
+@pytest.fixture
+def dana(db: None) -> HttpClient:  # noqa: ARG001
+    return log_in("dana", "reviewer")
+
+
+@pytest.fixture
+def omar(db: None) -> HttpClient:  # noqa: ARG001
+    return log_in("omar", "reviewer")
+
+
+@pytest.fixture
+def reports(client_of_sender: Client) -> list[Report]:
+    """Five pending items, in the list's order."""
+    return [client_of_sender.send(body_saying(f"text {number}")) for number in range(5)]

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from reviews.claims import HeldByAnotherError
 from reviews.decisions import NothingToDecideError, StaleDecisionError, Wish, decide_item
 from reviews.models import Decision
 from reviews.tests.machine import Intake
@@ -73,6 +74,11 @@ class Deciders(Workers):
             assert error.value.standing == made[-1]
             self.reached["stale"] += 1
             return
+        if item in self.in_hand and reviewer == self.reviewers["noor"]:
+            with pytest.raises(HeldByAnotherError):
+                decide(seen)
+            self.reached["held by dana"] += 1
+            reviewer = self.reviewers["dana"]
         with pytest.raises(NothingToDecideError):
             decide([each.id for each in self.reports.values() if each.item != item])
         decision = decide(seen)

@@ -94,6 +94,16 @@ def decide(browser: Browser, item: Item, html: str, **values: str) -> Any:
     return browser.post(f"/review/items/{item.pk}/", {**form_of(html), "stay": "", **values})
 
 
+def time_runs_out(*, minutes: int = 11) -> None:
+    """So many minutes pass for whatever somebody has in hand."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_claim SET claimed_at = claimed_at - make_interval(mins => %(minutes)s),"
+            " expires_at = expires_at - make_interval(mins => %(minutes)s) WHERE released_at IS NULL",
+            {"minutes": minutes},
+        )
+
+
 def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) -> None:
     """Write so many items with one report each into a list, by SQL; much faster than the API."""
     with transaction.atomic(), connection.cursor() as cursor:

@@ -11,7 +11,7 @@ from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report, Severity
 from reports.tests.sending import Client, body_saying
 from reviews.bulk_form import BulkForm
-from reviews.claims import hold_item
+from reviews.claims import claim_item
 from reviews.models import Decision
 from reviews.tests.people import classify, decide, log_in, page
 
@@ -68,7 +68,7 @@ def test_each_that_could_not_be_decided_says_why_and_the_others_are(
     omar = log_in("omar", "reviewer")
     decide(omar, late.item, item_page(omar, late), action="warn", category="spam")
     decide(omar, escalated.item, item_page(omar, escalated), action="escalate")
-    hold_item(item_id=held.item_id, reviewer=User.objects.get(username="omar"))
+    claim_item(item_id=held.item_id, reviewer=User.objects.get(username="omar"))
     chosen.append("4711.0.1")
 
     html = send(browser, chosen)

@@ -1,4 +1,4 @@
-"""Opening an item holds it for a while: others see it and may decide; no machine moves it away."""
+"""Opening an item takes it for a while: nobody else decides about it, and no machine moves it away."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,9 +14,9 @@ from classifier.tests.history import ask_again, next_version
 from classifier.tests.situations import at_once, other_connection, wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
-from reviews.claims import hold_item
-from reviews.models import Claim
-from reviews.tests.people import decide, judge_threat, log_in, page
+from reviews.claims import claim_item
+from reviews.models import Claim, Decision
+from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
 
 
 def address(report: Report) -> str:
@@ -35,14 +35,6 @@ def held_by() -> list[tuple[str, bool]]:
         return list(cursor.fetchall())
 
 
-def time_passes(minutes: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE reviews_claim SET expires_at = expires_at - make_interval(mins => %s)",
-            [minutes],
-        )
-
-
 @pytest.fixture
 def report(client_of_sender: Client) -> Report:
     return client_of_sender.send(body_saying("contested"))
@@ -54,7 +46,7 @@ def test_opening_an_item_holds_it_for_ten_minutes_and_opening_it_again_renews_th
     dana = log_in("dana", "reviewer")
 
     page(dana, address(report))
-    time_passes(5)
+    time_runs_out(minutes=5)
     assert held_by() == [("dana", False)]
     page(dana, address(report))
 
@@ -62,29 +54,59 @@ def test_opening_an_item_holds_it_for_ten_minutes_and_opening_it_again_renews_th
     assert Claim.objects.count() == 1
 
 
-def test_another_reviewer_sees_who_holds_it_takes_nothing_over_and_may_decide(
+def test_another_reviewer_sees_who_has_it_and_until_when_and_is_offered_no_decision(
     report: Report,
 ) -> None:
     dana, omar = log_in("dana", "reviewer"), log_in("omar", "reviewer")
-    assert "has this item open" not in page(dana, address(report))
+    assert 'name="action"' in page(dana, address(report))
 
     html = page(omar, address(report))
 
-    assert "<bdi>dana</bdi> has this item open" in html
-    assert "You may decide it all the same." in html
+    until = Claim.objects.get().expires_at.strftime("%-I:%M")
+    assert f"<bdi>dana</bdi> has this item until {until}" in html
+    assert 'name="action"' not in html
     assert held_by() == [("dana", True)]
-    assert decide(omar, report.item, html, action="no_violation").status_code == 302
-    assert held_by() == []
+
+
+def test_while_somebody_else_has_it_a_decision_is_refused_and_what_was_typed_is_kept(
+    report: Report,
+) -> None:
+    dana, omar = log_in("dana", "reviewer"), log_in("omar", "reviewer")
+    seen = page(dana, address(report))
+    time_runs_out()
+    page(omar, address(report))
+
+    answer = decide(dana, report.item, seen, action="no_violation", note="typed for long")
+
+    html = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert "<bdi>omar</bdi> has this item until" in html
+    assert "typed for long</textarea>" in html
+    assert not Decision.objects.exists()
+    assert held_by() == [("omar", True)]
+
+
+def test_after_ones_time_has_run_out_a_decision_counts_where_nobody_else_took_the_item(
+    report: Report,
+) -> None:
+    dana = log_in("dana", "reviewer")
+    html = page(dana, address(report))
+    time_runs_out()
+
+    assert decide(dana, report.item, html, action="no_violation").status_code == 302
+
+    assert Decision.objects.get().action_id == "no_violation"
+    assert Claim.objects.in_force().count() == 0
 
 
 def test_whose_time_has_run_out_gives_way_to_the_next(report: Report) -> None:
     page(log_in("dana", "reviewer"), address(report))
-    time_passes(11)
+    time_runs_out()
 
     html = page(log_in("omar", "reviewer"), address(report))
 
     assert held_by() == [("omar", True)]
-    assert "has this item open" not in html
+    assert "has this item until" not in html
 
 
 def test_deciding_releases_it_and_what_is_resolved_is_not_held(report: Report) -> None:
@@ -107,18 +129,18 @@ def test_who_may_not_decide_or_does_not_look_holds_nothing(report: Report, metho
     assert not Claim.objects.exists()
 
 
-def test_who_may_only_read_sees_who_holds_it_and_is_not_told_to_decide(report: Report) -> None:
+def test_who_may_only_read_sees_who_has_it_and_is_not_told_to_decide(report: Report) -> None:
     page(log_in("dana", "reviewer"), address(report))
 
     html = page(log_in("olga", "operator"), address(report))
 
-    assert "<bdi>dana</bdi> has this item open" in html
-    assert "You may decide it all the same." not in html
+    assert "<bdi>dana</bdi> has this item until" in html
+    assert "yours to decide" not in html
 
 
 @pytest.mark.django_db
 def test_an_item_that_is_not_there_is_not_held() -> None:
-    hold_item(item_id=4711, reviewer=User.objects.create(username="dana"))
+    claim_item(item_id=4711, reviewer=User.objects.create(username="dana"))
 
     assert not Claim.objects.exists()
 
@@ -127,7 +149,7 @@ def test_an_item_that_is_not_there_is_not_held() -> None:
 def test_of_eight_who_open_it_at_once_one_holds_it(report: Report) -> None:
     people = [User.objects.create(username=f"reviewer-{n}") for n in range(8)]
 
-    at_once([partial(hold_item, item_id=report.item_id, reviewer=each) for each in people])
+    at_once([partial(claim_item, item_id=report.item_id, reviewer=each) for each in people])
 
     assert len(held_by()) == Claim.objects.count() == 1
 
@@ -171,7 +193,7 @@ def test_a_waiting_report_that_passes_as_safe_leaves_review_only_when_nobody_hol
     judge_threat(report, policy)
     batch = make_batch(next_version())
     dana = User.objects.create(username="dana")
-    hold = partial(hold_item, item_id=report.item_id, reviewer=dana)
+    hold = partial(claim_item, item_id=report.item_id, reviewer=dana)
     judge = partial(ask_again, report, batch, category="none")
 
     if held_first:
@@ -191,11 +213,11 @@ def test_a_hold_that_is_over_keeps_nothing_in_review(
     report: Report, policy: PolicyVersion, over: str
 ) -> None:
     judge_threat(report, policy)
-    hold_item(item_id=report.item_id, reviewer=User.objects.create(username="dana"))
+    claim_item(item_id=report.item_id, reviewer=User.objects.create(username="dana"))
     if over == "released":
         Claim.objects.update(released_at="2026-11-01T10:00Z")
     else:
-        time_passes(11)
+        time_runs_out()
 
     ask_again(report, make_batch(next_version()), category="none")
 

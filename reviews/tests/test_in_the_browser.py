@@ -1,39 +1,21 @@
 """A reviewer's work in a real browser: in English, in Arabic, without JavaScript, and too late."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import expect
 
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Decision
-from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.people import judge_threat, unveil
+from reviews.tests.chromium import FOUND, MISSING, log_in, make_reviewer
+from reviews.tests.people import judge_threat, time_runs_out
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]
-PASSWORD = "a long enough word"
-
-
-@pytest.fixture
-def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
-    """Opens pages in fresh profiles; at the end no page may have complained of anything."""
-    opened: list[tuple[BrowserContext, list[str]]] = []
-
-    def open_one(**options: Any) -> Page:
-        opened.append(open_context(browser, live_server.url, **options))
-        return opened[-1][0].new_page()
-
-    yield open_one
-    for context, complaints in opened:
-        context.close()
-        assert complaints == []
 
 
 @pytest.fixture
@@ -46,19 +28,6 @@ def two_threats(policy: PolicyVersion, transactional_db: None) -> tuple[Item, It
         judge_threat(report, policy, quotes=[text])
         items.append(report.item)
     return items[0], items[1]
-
-
-def make_reviewer(name: str) -> None:
-    user = User.objects.create_user(name, password=PASSWORD)
-    user.groups.add(Group.objects.get(name="reviewer"))
-    unveil(user)
-
-
-def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
-    page.goto("/review/needs-review/")
-    page.locator("input[name=username]").fill(name)
-    page.locator("input[name=password]").fill(PASSWORD)
-    page.get_by_role("button", name=button, exact=True).click()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])
@@ -74,7 +43,7 @@ def test_a_reviewer_logs_in_opens_the_top_item_decides_and_lands_on_the_next(
     log_in(page, "dana")
     expect(page.locator("h1")).to_have_text("Needs review")
     expect(page.locator(".card")).to_have_count(2)
-    page.get_by_role("link", name="Start reviewing").click()
+    page.get_by_role("button", name="Start reviewing").click()
     expect(page.locator("h1")).to_contain_text(first.external_id)
     expect(page.locator(".reported mark")).to_have_text("I will kill you tomorrow")
     page.get_by_label("remove and suspend").check()
@@ -107,7 +76,7 @@ def test_the_same_in_arabic_from_right_to_left(
     card = page.locator(".card").first
     assert card.evaluate("e => getComputedStyle(e).borderRightWidth") == "6px"
     assert card.evaluate("e => getComputedStyle(e).borderLeftWidth") == "1px"
-    page.get_by_role("link", name="ابدأ المراجعة").click()
+    page.get_by_role("button", name="ابدأ المراجعة").click()
     expect(page.locator("h1")).to_contain_text(first.external_id)
     english = page.locator(".reported blockquote")
     assert english.evaluate("e => getComputedStyle(e).direction") == "ltr"
@@ -129,6 +98,7 @@ def test_a_stale_form_says_who_decided_and_keeps_the_typed_text(
         make_reviewer(name)
         log_in(page, name)
         page.goto(f"/review/items/{first.pk}/?from=needs-review")
+        time_runs_out()
     dana.get_by_label("Note for colleagues").fill("Typed for a long time.")
     omar.get_by_label("no violation").check()
     omar.get_by_role("button", name="Submit", exact=True).click()

@@ -219,10 +219,10 @@ def test_start_opens_the_top_item_of_the_narrowed_list_and_says_when_there_is_no
     client_of_sender.send(body_saying("one", language="en"))
     arabic = client_of_sender.send(body_saying("اثنان", language="ar"))
 
-    answer = browser.get(f"{PENDING}start/?language=ar")
+    answer = browser.post(f"{PENDING}start/?language=ar")
     assert answer["Location"] == f"/review/items/{arabic.item_id}/?language=ar&from=pending"
 
-    answer = browser.get(f"{PENDING}start/?language=fr", follow=True)
+    answer = browser.post(f"{PENDING}start/?language=fr", follow=True)
     assert "That was the last one of this list." in answer.content.decode()
 
 

@@ -16,8 +16,11 @@ PAGES = [
     "/review/safe/",
     "/review/resolved/",
     "/review/disagreements/",
-    "/review/pending/start/",
     "/review/items/{item}/",
+    "/review/search/?q=x",
+    "/review/views/",
+    "/review/decisions/",
+    "/review/authors/{report}/",
 ]
 
 
@@ -36,20 +39,24 @@ def test_each_page_asks_for_a_role(
 ) -> None:
     report = client_of_sender.send(body_saying("x"))
 
-    answer = log_in("somebody", *roles).get(address.format(item=report.item_id))
+    answer = log_in("somebody", *roles).get(
+        address.format(item=report.item_id, report=report.public_id)
+    )
 
     assert answer.status_code in status
     assert "/login/" not in answer.headers.get("Location", "")
 
 
-@pytest.mark.parametrize("address", [*PAGES, "/admin/"])
+@pytest.mark.parametrize("address", [*PAGES, "/review/pending/start/", "/admin/"])
 def test_without_a_log_in_every_page_leads_to_it_and_a_key_changes_nothing(
     client_of_sender: Client, address: str
 ) -> None:
     report = client_of_sender.send(body_saying("x"))
     headers = {"Authorization": f"Bearer {client_of_sender.key}"}
 
-    answer = Browser().get(address.format(item=report.item_id), headers=headers)
+    answer = Browser().get(
+        address.format(item=report.item_id, report=report.public_id), headers=headers
+    )
 
     assert answer.status_code == 302
     assert "/login/" in answer["Location"]

@@ -10,6 +10,7 @@ from django.test import Client as Browser
 from classifier.models import PolicyVersion
 from classifier.policies import versions
 from classifier.tests.situations import load_version
+from reviews.tests.forms import form_values
 from reviews.tests.people import log_in, page
 
 VERSIONS = "/admin/classifier/policyversion/"
@@ -36,32 +37,7 @@ def draft_of(policy: PolicyVersion) -> PolicyVersion:
     return versions.copy_to_draft(number=policy.number, actor=User.objects.create(username="dora"))
 
 
-def form_values(html: str) -> dict[str, str]:
-    """What a browser would send of the edit page's form if nobody touched it."""
-    found: dict[str, str] = {}
-    for attributes in re.findall(r"<input ([^>]*)>", html):
-        name = re.search(r'name="([^"]+)"', attributes)
-        value = re.search(r'value="([^"]*)"', attributes)
-        box = 'type="checkbox"' in attributes
-        if name and (not box or "checked" in attributes):
-            found[name[1]] = _plain(value[1]) if value else "on" if box else ""
-    for name, text in re.findall(r'<textarea name="([^"]+)"[^>]*>\n?([^<]*)</textarea>', html):
-        found[name] = _plain(text).replace("\n", "\r\n")  # as browsers send line breaks
-    for name, options in re.findall(r'<select name="([^"]+)"[^>]*>(.*?)</select>', html, re.DOTALL):
-        chosen = re.search(r'value="([^"]*)" selected', options)
-        first = re.search(r'value="([^"]*)"', options)
-        assert first is not None
-        found[name] = (chosen or first)[1]
-    return found
-
-
-def _plain(text: str) -> str:
-    for written, sign in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'")):
-        text = text.replace(written, sign)
-    return text.replace("&amp;", "&")
-
-
-def raw_form(browser: Browser, number: int) -> dict[str, str]:
+def raw_form(browser: Browser, number: int) -> dict[str, Any]:
     answer = browser.get(address(number, "edit"))
     assert answer.status_code == 200
     return form_values(answer.content.decode())

@@ -17,7 +17,7 @@ from classifier.batches.reopen import reopen_disagreements
 from classifier.tests.batches import make_batch
 from classifier.tests.history import take_for
 from reports.models import Report
-from reviews.claims import hold_item
+from reviews.claims import claim_item
 from reviews.models import Claim
 from reviews.tests.deciding import Deciders
 from reviews.tests.expected import Expected, JobRow, place
@@ -100,7 +100,7 @@ class History(Deciders):
     @rule(report=Intake.sent, too_long=st.booleans())
     def a_reviewer_opens_its_item(self, report: int, *, too_long: bool) -> None:
         item = self.reports[report].item
-        hold_item(item_id=item, reviewer=self.reviewers["dana"])
+        claim_item(item_id=item, reviewer=self.reviewers["dana"])
         if place([each for each in self.reports.values() if each.item == item]).list != "resolved":
             self.in_hand.add(item)
         if too_long:
@@ -147,7 +147,7 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
     run_state_machine_as_test(
         History,
         settings=settings(
-            max_examples=EXAMPLES or 25,
+            max_examples=EXAMPLES or 40,
             stateful_step_count=20,
             deadline=None,
             derandomize=not EXAMPLES,

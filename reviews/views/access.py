@@ -5,6 +5,13 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 may_review = permission_required("reviews.review_items", raise_exception=True)
+may_decide = permission_required("reviews.decide_items", raise_exception=True)
+
+
+def person(request: HttpRequest) -> User:
+    """Who asks, of a page that asks for a log-in."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    return request.user
 
 
 def decider(request: HttpRequest) -> User | None:

@@ -1,19 +1,24 @@
 """One item's page, and the decision that is taken on it."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
-from reviews.claims import hold_item
+from reviews.claims import HOLDS, HeldByAnotherError, claim_item
 from reviews.decision_form import DecisionForm, SeenForm
 from reviews.decisions import (
     DECIDE_ESCALATED,
@@ -23,40 +28,69 @@ from reviews.decisions import (
     approval_of,
     decide_item,
 )
+from reviews.drafts import Typed
+from reviews.forms_of_moving import read_id
+from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
-from reviews.lists import BY_NAME, BY_SLUG, ListPage
-from reviews.models import Action, Decision, Hold
-from reviews.queue import key_of
+from reviews.lists import BY_NAME
+from reviews.models import Action, Decision, Draft, Hold
 from reviews.veil import reveal_item
-from reviews.views.access import decider, may_review
-from reviews.views.navigation import address_of, chosen_of, filters_of, open_next, with_navigation
+from reviews.views.access import decider, may_review, person
+from reviews.views.drafts import keep_typed
+from reviews.views.navigation import (
+    address_of,
+    chosen_of,
+    filters_of,
+    list_of,
+    open_next,
+    with_navigation,
+)
+from reviews.views.scripts import tells_where_to_go
 from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
+from reviews.words_of_moving import new_reports
 
 NAMED_AT_MOST = 10
+# Opening the page again gives its reader more time, yet not with every look.
+RENEWED_AFTER = timedelta(minutes=1)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 @may_review
+@tells_where_to_go
 def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
-    """An item's page, and the decision that is taken on it. Who may decide holds it by opening it."""
+    """An item's page, and the decision that is taken on it. Who may decide takes it by opening it."""
     reviewer = decider(request)
     try:
-        if reviewer and request.method == "GET":
-            hold_item(item_id=item_id, reviewer=reviewer)
-        page = read_item(item_id)
+        page = read_item(item_id, reader=person(request))
     except Item.DoesNotExist:
         raise Http404 from None
+    if reviewer and request.method == "GET" and page.item.list != Item.List.RESOLVED:
+        page = _taken(page, reviewer)
     policy = active_policy_with_rest()
     if request.method == "POST":
         if reviewer is None:
             return render(request, "403.html", status=403)
-        return _decide(request, reviewer, page, policy)
-    seen = {"reports": _ids(page), "last": _last(page)}
-    form = _form(page, policy, initial={**_taken_back(request, page), **seen})
-    return _render_item(request, page, form, policy)
+        answer = _decide(request, reviewer, page, policy)
+        if answer.status_code in {403, 409, 422}:
+            keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
+        return answer
+    draft = page.draft
+    typed = model_to_dict(draft, fields=vars(Typed())) if draft else _taken_back(request, page)
+    form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
+    return _render_item(request, page, form, policy, draft=draft)
+
+
+def _taken(page: ItemPage, reviewer: User) -> ItemPage:
+    """The page once its reader has taken the item, or has it for longer; as it was where they cannot."""
+    mine = page.in_hand or InHand(reviewer.pk, reviewer.get_username(), timezone.now())
+    until = timezone.now() + HOLDS
+    if mine.reviewer_id != reviewer.pk or until - mine.until < RENEWED_AFTER:
+        return page
+    taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
+    return replace(page, in_hand=replace(mine, until=until)) if taken else page
 
 
 def _decide(
@@ -83,14 +117,22 @@ def _decide(
         # What was typed stays; a second try overrides knowingly.
         again = _form(page, policy, data=_as_shown(request.POST, page))
         return _render_item(request, page, again, policy, stale=stale.standing, status=409)
+    except HeldByAnotherError as held:
+        again = _form(page, policy, data=_as_shown(request.POST, page))
+        return _render_item(
+            request, page, again, policy, refused_for=InHand.by(held.claim), status=409
+        )
     except EscalatedError:
         again = _form(page, policy, data=_as_shown(request.POST, page))
         return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
         raise Http404 from None
     say_decided(request, decision)
+    if late := new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
+        messages.info(request, late)
     if "next" in request.POST:
-        return open_next(request, _list_of(request, page), beside=page.item.pk)
+        listed = list_of(request, page.item)
+        return open_next(request, listed, reviewer=reviewer, beside=page.item.pk)
     return redirect(request.get_full_path())
 
 
@@ -124,18 +166,12 @@ def _taken_back(request: HttpRequest, page: ItemPage) -> dict[str, Any]:
 @may_review
 def reveal(request: HttpRequest, item_id: int) -> HttpResponse:
     """The item's page again, with the text that the veil hid."""
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
     try:
-        reveal_item(item_id=item_id, user=request.user)
+        reveal_item(item_id=item_id, user=person(request))
     except Item.DoesNotExist:
         raise Http404 from None
     query = request.GET.urlencode()
     return redirect(f"{address_of('review-item', item_id, query=query)}#shown")
-
-
-def _list_of(request: HttpRequest, page: ItemPage) -> ListPage:
-    """The list that the reviewer works through: the address says, else where the item stood."""
-    return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(page.item.list)]
 
 
 def _form(
@@ -157,15 +193,16 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     *,
     status: int = 200,
     stale: Any = None,
+    draft: Draft | None = None,
+    refused_for: InHand | None = None,
 ) -> HttpResponse:
-    came_from = _list_of(request, page)
+    in_hand = refused_for or page.in_hand
+    theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
+    came_from = list_of(request, page.item)
     chosen = chosen_of(filters_of(request))
-    query = urlencode(chosen)
-    assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
-    desk = read_desk(request.user, item_id=page.item.pk)
-    veils = desk.veils(page.item.rank)
-    after = urlencode({**chosen, "after": key_of(page.item)})
-    escalated = page.hold is not None and page.hold.kind == Hold.Kind.ESCALATED
+    desk = read_desk(person(request), item_id=page.item.pk)
+    veils = any(desk.veils(each.report) for each in page.shown)
+    escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     context = {
         "page": page,
@@ -175,19 +212,23 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "veiled": veils and not desk.has_revealed,
         "form": form,
         "stale": stale,
+        "draft": draft,
         "policy": policy,
         "came_from": came_from,
-        "back": address_of("review-list", came_from.slug, query=query),
-        # A place in another list says nothing of what comes next in this one.
-        "skip": address_of("review-start", came_from.slug, query=after)
-        if came_from.name == page.item.list
-        else "",
+        "back": address_of("review-list", came_from.slug, query=urlencode(chosen)),
+        # What the addresses of the next steps carry on.
+        "onward": urlencode({**chosen, "from": came_from.slug}),
+        "in_hand": in_hand,
+        "theirs": theirs,
+        "refused": refused_for is not None,
+        # What was typed is never taken off the page.
+        "offers_form": form.is_bound or not (theirs or closed),
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,
         "who_may": _who_may() if closed else [],
     }
-    return render(request, "reviews/item.html", with_navigation(context), status=status)
+    return render(request, "reviews/item.html", with_navigation(request, context), status=status)
 
 
 def _who_may() -> list[str]:

@@ -1,4 +1,4 @@
-"""The four lists, the disagreements, and the way into a list from its top."""
+"""The four lists and the disagreements."""
 
 from urllib.parse import urlencode
 
@@ -13,12 +13,11 @@ from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.bulk_form import BulkForm
 from reviews.disagreements import read_disagreements
-from reviews.forms import FilterForm
 from reviews.lists import BY_SLUG, ListPage
 from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
 from reviews.views.access import decider, may_review
-from reviews.views.navigation import chosen_of, open_next, with_navigation
+from reviews.views.navigation import chosen_of, filter_form, with_navigation
 
 
 @require_safe
@@ -35,7 +34,7 @@ def render_list(
 ) -> HttpResponse:
     """The list as the address narrows it; `bulk` is a decision about several that was refused."""
     policy = active_policy_with_rest()
-    form = FilterForm(request.GET, pending=listed.name == Item.List.PENDING, policy=policy)
+    form = filter_form(request, pending=listed.name == Item.List.PENDING, policy=policy)
     filters = form.filters()
     try:
         page = read_page(listed.name, filters=filters, after=request.GET.get("after", ""))
@@ -51,13 +50,15 @@ def render_list(
         "form": form,
         "policy": policy,
         "filtered": bool(chosen),
+        "chips": form.chips(filters),
         "query": urlencode(chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
+        "may_start": decider(request) is not None and listed.name != Item.List.RESOLVED,
         "bulk": bulk,
         "untaken": _untaken(request, listed, policy),
     }
-    return render(request, "reviews/list.html", with_navigation(context), status=status)
+    return render(request, "reviews/list.html", with_navigation(request, context), status=status)
 
 
 def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
@@ -82,14 +83,4 @@ def show_disagreements(request: HttpRequest) -> HttpResponse:
         "policy": active_policy_with_rest(),
         "from_top": "after" not in request.GET,
     }
-    return render(request, "reviews/disagreements.html", with_navigation(context))
-
-
-@require_safe
-@never_cache
-@login_required
-@may_review
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """The top item of a list, narrowed as the list was."""
-    listed = BY_SLUG[slug]
-    return open_next(request, listed, after=request.GET.get("after", ""))
+    return render(request, "reviews/disagreements.html", with_navigation(request, context))

@@ -1,31 +1,64 @@
 """What pages share: the counts above them, the filters in their address, the way to the next item."""
 
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from reviews.lists import LISTS, ListPage
-from reviews.queue import Filters, count_lists, next_item
+from classifier.models import PolicyVersion
+from reports.models import Item, Sender
+from reviews.filter_form import FilterForm
+from reviews.filters import Filters
+from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
+from reviews.next import claim_next, skipped_by
+from reviews.queue import goes_on, within_reach
+from reviews.views.access import person
+from reviews.wellbeing import read_desk
+
+SENDERS_OFFERED = 200
 
 
-def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
-    counts = count_lists()
-    numbers = {each.name: getattr(counts, each.name.value) for each in LISTS}
+def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The context with the person's desk, which it may have already, and what stands above the page."""
+    desk = context.get("desk") or read_desk(person(request))
+    counts = desk.counts
     return {
         **context,
-        "lists": [(each, numbers[each.name]) for each in LISTS],
+        "desk": desk,
+        "lists": [(each, getattr(counts, each.name.value)) for each in LISTS],
         "overdue": counts.overdue,
         "disagreements": counts.disagreements,
     }
 
 
 def chosen_of(filters: Filters) -> dict[str, str]:
-    return {key: value for key, value in vars(filters).items() if value}
+    return filters.chosen()
+
+
+def filter_form(
+    request: HttpRequest,
+    *,
+    pending: bool,
+    policy: PolicyVersion | None,
+    senders: Collection[str] | None = None,
+) -> FilterForm:
+    """The form above a list. `senders`: the names to offer, where they are known already."""
+    if senders is None:
+        named = Sender.objects.order_by("name").values_list("name", flat=True)
+        senders = list(named[:SENDERS_OFFERED])
+    return FilterForm(
+        request.GET,
+        pending=pending,
+        policy=policy,
+        viewer=request.user.pk or 0,
+        senders=senders,
+    )
 
 
 def address_of(name: str, *args: Any, query: str) -> str:
@@ -34,20 +67,44 @@ def address_of(name: str, *args: Any, query: str) -> str:
 
 def filters_of(request: HttpRequest) -> Filters:
     """What the address narrows to, to go on with; a value that nobody offered finds nothing."""
-    return Filters(**{key: request.GET.get(key, "")[:255] for key in vars(Filters())})
+    return Filters.read(request.GET, viewer=request.user.pk or 0)
+
+
+def list_of(request: HttpRequest, item: Item) -> ListPage:
+    """The list that the reviewer works through: the address says, else where the item stands."""
+    return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(item.list)]
+
+
+def open_item(request: HttpRequest, item_id: int) -> HttpResponse:
+    return redirect(address_of("review-item", item_id, query=request.GET.urlencode()))
+
+
+def open_list(request: HttpRequest, listed: ListPage) -> HttpResponse:
+    query = urlencode(chosen_of(filters_of(request)))
+    return redirect(address_of("review-list", listed.slug, query=query))
 
 
 def open_next(
-    request: HttpRequest, listed: ListPage, *, beside: int | None = None, after: str = ""
+    request: HttpRequest, listed: ListPage, *, reviewer: User, beside: int | None = None
 ) -> HttpResponse:
+    """Take the next item of the narrowed list, or say why there is none; the resolved have no next."""
+    if listed.name == Item.List.RESOLVED:
+        return open_list(request, listed)
     filters = filters_of(request)
-    chosen = chosen_of(filters)
-    try:
-        item = next_item(listed.name, filters=filters, beside=beside, after=after)
-    except ValueError:
-        item = next_item(listed.name, filters=filters)
-    if item is None:
-        messages.info(request, _("That was the last one of this list."))
-        return redirect(address_of("review-list", listed.slug, query=urlencode(chosen)))
-    query = urlencode({**chosen, "from": listed.slug})
-    return redirect(address_of("review-item", item.pk, query=query))
+    item_id = claim_next(name=listed.name, filters=filters, reviewer=reviewer, beside=beside)
+    if item_id is None:
+        messages.info(request, _why_none(listed, filters, reviewer))
+        return open_list(request, listed)
+    query = urlencode({**chosen_of(filters), "from": listed.slug})
+    return redirect(address_of("review-item", item_id, query=query))
+
+
+def _why_none(listed: ListPage, filters: Filters, reviewer: User) -> str:
+    left = within_reach(listed.name, filters)
+    if left.filter(pk__in=skipped_by(reviewer)).exists():
+        return _("That was the last one. What you skipped comes again when you start anew.")
+    if left.exists():
+        return _("Nothing in this list is free: what is left is in other hands, or it waits.")
+    if goes_on(listed.name, filters):
+        return _("The top of this list has nothing that matches. Narrow it by another filter.")
+    return _("That was the last one of this list.")

@@ -15,6 +15,7 @@ from classifier.catalogue import (
 )
 from classifier.models import PolicyVersion, ProviderModel
 
+ACTOR = "command sync_models"
 EXIT_FAILED, EXIT_NOT_USABLE, EXIT_SOME_FAILED = 1, 3, 6
 
 
@@ -38,7 +39,10 @@ class Command(BaseCommand):
         if policy is not None:
             ProviderModel.objects.of_policy(policy)  # known from here on
         here = ProviderModel.objects.filter(base_url=settings.OPENAI_BASE_URL).order_by("name")
-        results = [sync_model(row, forget_errors=options["forget_errors"]) for row in here]
+        results = [
+            sync_model(row, forget_errors=options["forget_errors"], actor_name=ACTOR)
+            for row in here
+        ]
         today = timezone.localdate()
         for each in results:
             facts = _facts(each, today=today)

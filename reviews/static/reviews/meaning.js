@@ -8,5 +8,7 @@ function show() {
   shown.replaceChildren(...(chosen ? chosen.cloneNode(true).childNodes : []));
 }
 
-select.addEventListener("change", show);
-show();
+if (select) {
+  select.addEventListener("change", show);
+  show();
+}

@@ -1,0 +1,48 @@
+"""What a reviewer has typed and not submitted: kept as they type, theirs alone, gone once they decide.
+
+Saving one is no change of state, and so leaves no audit row.
+"""
+
+from dataclasses import asdict, dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from reports import lifecycle
+from reviews.models import Decision, Draft
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The form as it stands, unchecked; the choices may be blank or not offered any more."""
+
+    action: str = ""
+    category: str = ""
+    note: str = ""
+    reason: str = ""
+
+
+def save_draft(*, item_id: int, reviewer: User, typed: Typed, last_decision_id: int | None) -> None:
+    """Keep what is typed in place of what was; where nothing is, keep nothing.
+
+    `last_decision_id` is the item's newest decision as the page showed it. What comes in after the
+    reviewer's own decision, as the page is left, is not kept. Raises `Item.DoesNotExist`.
+    """
+    with transaction.atomic():
+        # Under the item's lock, as deciding: no draft slips in behind the decision that ends it.
+        lifecycle.lock_item(item_id)
+        own = Decision.objects.filter(item=item_id, reviewer=reviewer)
+        if own.filter(pk__gt=last_decision_id or 0).exists():
+            return
+        if typed == Typed():
+            forget_draft(item_id=item_id, reviewer=reviewer)
+            return
+        Draft.objects.update_or_create(
+            item_id=item_id, reviewer=reviewer, defaults={**asdict(typed), "saved_at": Now()}
+        )
+
+
+def forget_draft(*, item_id: int, reviewer: User) -> None:
+    """What this person typed about the item is of no use any more; what others typed stays theirs."""
+    Draft.objects.filter(item=item_id, reviewer=reviewer).delete()

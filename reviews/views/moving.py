@@ -1,0 +1,139 @@
+"""Moving through the queue: start, skip, release, put aside, hand over; and the page's heartbeat."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from reports.models import Item
+from reviews import handing
+from reviews.claims import HeldByAnotherError, give_back, renew_claim
+from reviews.forms_of_moving import HandOverForm, PutAsideForm, read_id
+from reviews.lists import BY_SLUG
+from reviews.next import forget_skips, skip_item
+from reviews.views.access import decider, may_decide, may_review
+from reviews.views.navigation import list_of, open_item, open_list, open_next, with_navigation
+from reviews.words_of_moving import how_it_stands, isolated, why_refused
+
+Move = Callable[[HttpRequest, Item, User], HttpResponse]
+REFUSALS = (HeldByAnotherError, handing.ResolvedError, handing.WaitsForAnotherError)
+
+
+def _of_deciders(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    return never_cache(login_required(may_review(may_decide(view))))
+
+
+def _move(move: Move) -> Callable[..., HttpResponse]:
+    """A move by POST. A GET, as after logging in again, changes nothing and shows the item."""
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @_of_deciders
+    @wraps(move)
+    def view(request: HttpRequest, item_id: int) -> HttpResponse:
+        item = get_object_or_404(Item, pk=item_id)
+        if request.method == "POST":
+            try:
+                return move(request, item, _reviewer(request))
+            except REFUSALS as refusal:
+                messages.error(request, why_refused(refusal))
+        return open_item(request, item.pk)
+
+    return view
+
+
+def _reviewer(request: HttpRequest) -> User:
+    user = decider(request)
+    assert user is not None  # noqa: S101 - `_of_deciders` has asked
+    return user
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_of_deciders
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take the top of a list, narrowed as the list was; what was skipped before may come again."""
+    if request.method != "POST":
+        return open_list(request, BY_SLUG[slug])
+    reviewer = _reviewer(request)
+    forget_skips(reviewer)
+    return open_next(request, BY_SLUG[slug], reviewer=reviewer)
+
+
+@_move
+def skip(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
+    skip_item(item_id=item.pk, reviewer=reviewer)
+    return open_next(request, list_of(request, item), reviewer=reviewer)
+
+
+@_move
+def release(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
+    """Let go of an item and see the list; or take it back (`stay`) and see the item."""
+    give_back(item_id=item.pk, reviewer=reviewer)
+    if "stay" in request.POST:
+        return open_item(request, item.pk)
+    return open_list(request, list_of(request, item))
+
+
+@_move
+def put_aside(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
+    form = PutAsideForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("It was not put aside: say for how long, with a shorter note."))
+        return open_item(request, item.pk)
+    handing.put_aside(
+        item_id=item.pk, reviewer=reviewer, lasts=form.lasts(), note=form.cleaned_data["note"]
+    )
+    messages.success(request, _("Put aside: %(item)s.") % {"item": isolated(str(item))})
+    return open_next(request, list_of(request, item), reviewer=reviewer)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_of_deciders
+def hand_over(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The form for giving an item to a colleague; what was typed stays when it is refused."""
+    item = get_object_or_404(Item, pk=item_id)
+    reviewer = _reviewer(request)
+    colleagues = handing.colleagues_of(reviewer)
+    sent = request.POST if request.method == "POST" else None
+    form = HandOverForm(sent, colleagues=colleagues)
+    status = 200
+    if sent is not None:
+        status = 422
+        if form.is_valid():
+            to, note = form.cleaned_data["to"], form.cleaned_data["note"]
+            try:
+                handing.hand_over(item_id=item.pk, reviewer=reviewer, to=to, note=note)
+            except REFUSALS as refusal:
+                form.add_error(None, why_refused(refusal))
+                status = 409
+            else:
+                said = _("%(item)s waits for %(who)s now.")
+                messages.success(
+                    request,
+                    said % {"item": isolated(str(item)), "who": isolated(to.get_username())},
+                )
+                return open_next(request, list_of(request, item), reviewer=reviewer)
+    context = {"item": item, "form": form, "onward": request.GET.urlencode()}
+    return render(
+        request, "reviews/hand_over.html", with_navigation(request, context), status=status
+    )
+
+
+@require_POST
+@_of_deciders
+def keep_claim(request: HttpRequest, item_id: int) -> JsonResponse:
+    """The heartbeat of an active reviewer's page: more time, or who has the item now.
+
+    JSON: `seconds` that are left, 0 where one has it no more, and `says`, a sentence or nothing.
+    `newest` is the highest report id that the page knows.
+    """
+    reviewer = _reviewer(request)
+    renew_claim(item_id, reviewer)
+    newest = read_id(request.POST.get("newest", ""))
+    return JsonResponse(how_it_stands(item_id, reviewer, newest=newest))

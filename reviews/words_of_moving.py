@@ -1,0 +1,75 @@
+"""The sentences about who has an item, for places that hold no markup."""
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.formats import time_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from reports.foreign_text import name_controls
+from reports.models import Item, Report
+from reviews.claims import HeldByAnotherError, claim_in_force
+from reviews.handing import WaitsForAnotherError
+from reviews.models import Claim
+
+SHOWN_NEW = 100
+
+
+def isolated(text: str) -> str:
+    """A name within a sentence, its direction kept to itself."""
+    return f"\u2068{name_controls(text)}\u2069"
+
+
+def why_refused(refusal: Exception) -> str:
+    """Why a move did not happen, and what to do."""
+    if isinstance(refusal, HeldByAnotherError):
+        return _("%(who)s has this item until %(until)s. Nothing was changed.") % _named(
+            refusal.claim
+        )
+    if isinstance(refusal, WaitsForAnotherError):
+        said = _("Nothing was changed: the item is held (%(kind)s) by %(who)s.")
+        hold = refusal.hold
+        who = isolated(hold.placed_by.get_username())
+        return said % {"kind": hold.get_kind_display(), "who": who}
+    return _("Nothing was changed: this item is resolved.")
+
+
+def how_it_stands(item_id: int, reviewer: User, *, newest: int | None) -> dict[str, int | str]:
+    """`seconds` that the reviewer has left, and what their page should say, if anything."""
+    claim = claim_in_force(item_id)
+    if claim is not None and claim.reviewer_id == reviewer.pk:
+        left = claim.expires_at - timezone.now()
+        return {"seconds": int(left.total_seconds()), "says": new_reports(item_id, newest)}
+    return {"seconds": 0, "says": _why_lost(item_id, claim)}
+
+
+def new_reports(item_id: int, newest: int | None) -> str:
+    """What came in beyond the report with the highest id that a page knows; blank for nothing."""
+    if newest is None:
+        return ""
+    came = Report.objects.filter(item=item_id, pk__gt=newest)[:SHOWN_NEW].count()
+    if not came:
+        return ""
+    said = ngettext(
+        "%(count)s new report came in about this item. A decision from this page leaves it alone.",
+        "%(count)s new reports came in about this item. A decision from this page leaves them alone.",
+        came,
+    )
+    return said % {"count": came}
+
+
+def _why_lost(item_id: int, claim: Claim | None) -> str:
+    if claim is not None:
+        said = _("%(who)s has this item now, until %(until)s. What you typed stays on this page.")
+        return said % _named(claim)
+    if Item.objects.filter(pk=item_id, list=Item.List.RESOLVED).exists():
+        return _("This item was decided meanwhile. What you typed stays on this page.")
+    return _(
+        "Your time for this item ran out. What you typed stays on this page, and your decision"
+        " counts unless somebody else takes the item first."
+    )
+
+
+def _named(claim: Claim) -> dict[str, str]:
+    until = time_format(timezone.localtime(claim.expires_at), "TIME_FORMAT")
+    return {"who": isolated(claim.reviewer.get_username()), "until": until}
