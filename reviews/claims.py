@@ -5,16 +5,17 @@ records takes nothing away that is in somebody's hands. Renewing needs no lock: 
 is not renewed.
 """
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import F, Q
 from django.db.models.functions import Greatest, Least, Now
 
 from reports.audit import write_audit
 from reports.models import Item
-from reviews.holds import keeping_from
+from reviews.holds import kept_from
 from reviews.models import LONGEST_CLAIM, Claim, Hold
 
 HOLDS = timedelta(minutes=10)
@@ -34,10 +35,7 @@ def claim_item(*, item_id: int, reviewer: User) -> bool:
     Not where somebody else has it, where it waits for another person, and where it is resolved or
     not there. Who opens what was put aside means to have it now.
     """
-    kept_by = keeping_from(reviewer).exclude(kind=Hold.Kind.PUT_ASIDE)
-    with transaction.atomic():
-        item = lock_open_item(item_id)
-        return item is not None and take_locked(item=item, reviewer=reviewer, kept_by=kept_by)
+    return take(item_id=item_id, reviewer=reviewer, kept_by=kept_from(reviewer, put_aside=False))
 
 
 def lock_open_item(item_id: int) -> Item | None:
@@ -46,21 +44,64 @@ def lock_open_item(item_id: int) -> Item | None:
     return unresolved.select_for_update(no_key=True).first()
 
 
-def take_locked(*, item: Item, reviewer: User, kept_by: QuerySet[Hold], audit: bool = True) -> bool:
-    """As `claim_item`, for an unresolved item that the caller has locked; `kept_by`: what forbids it.
+def take(
+    *, item_id: int, reviewer: User, kept_by: Collection[Hold.Kind], audit: bool = True
+) -> bool:
+    """As `claim_item`; `kept_by`: the kinds of holds that forbid it, a proposal only one's own.
 
-    `audit` is False where a row of the caller's says it all.
+    One statement, for it stands before each opened page. `audit` is False where a row of the
+    caller's says it all.
     """
-    standing = claim_in_force(item.pk)
-    if standing is not None:
-        return standing.reviewer_id == reviewer.pk and renew_claim(item.pk, reviewer)
-    if kept_by.filter(item=item).exists():
-        return False
-    end_what_ran_out(item)
-    claim = Claim.objects.create(item=item, reviewer=reviewer, expires_at=Now() + HOLDS)
-    if audit:
-        write_audit(action="claimed", of=item, actor=reviewer, detail={"claim": claim.pk})
-    return True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _TAKE,
+            {
+                "item": item_id,
+                "reviewer": reviewer.pk,
+                "name": reviewer.get_username(),
+                "kinds": [kind.value for kind in kept_by],
+                "holds": HOLDS.total_seconds(),
+                "longest": LONGEST_CLAIM.total_seconds(),
+                "audit": audit,
+            },
+        )
+        return bool(cursor.fetchone()[0])
+
+
+# What ran out gives way first. A claim of one's own that stands is only renewed.
+_TAKE = """
+WITH item AS (
+    SELECT id FROM reports_item WHERE id = %(item)s AND list <> 'resolved' FOR NO KEY UPDATE
+), over AS (
+    UPDATE reviews_claim SET released_at = expires_at
+    WHERE item_id IN (SELECT id FROM item)
+        AND released_at IS NULL AND expires_at <= clock_timestamp()
+    RETURNING id
+), taken AS (
+    INSERT INTO reviews_claim AS claim (item_id, reviewer_id, claimed_at, expires_at)
+    SELECT id, %(reviewer)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(holds)s)
+    FROM item CROSS JOIN (SELECT count(*) FROM over) AS gave_way
+    WHERE EXISTS (SELECT FROM reviews_claim AS mine
+            WHERE mine.item_id = item.id AND mine.reviewer_id = %(reviewer)s
+                AND released_at IS NULL AND expires_at > clock_timestamp())
+        OR NOT EXISTS (SELECT FROM reviews_hold AS hold
+            WHERE hold.item_id = item.id AND ended_at IS NULL
+                AND (until IS NULL OR until > clock_timestamp())
+                AND kind = ANY(%(kinds)s)
+                AND (kind <> 'second_approval' OR placed_by_id = %(reviewer)s))
+    ON CONFLICT (item_id) WHERE released_at IS NULL DO UPDATE
+        SET expires_at = greatest(claim.expires_at, least(
+            clock_timestamp() + make_interval(secs => %(holds)s),
+            claim.claimed_at + make_interval(secs => %(longest)s)))
+        WHERE claim.reviewer_id = excluded.reviewer_id AND claim.expires_at > clock_timestamp()
+    RETURNING id, item_id, xmax = 0 AS is_new
+), noted AS (
+    INSERT INTO reports_auditentry (actor_id, actor_name, action, object_type, object_id, detail)
+    SELECT %(reviewer)s, %(name)s, 'claimed', 'item', item_id, jsonb_build_object('claim', id)
+    FROM taken WHERE is_new AND %(audit)s
+)
+SELECT EXISTS (SELECT FROM taken)
+"""
 
 
 def end_what_ran_out(item: Item) -> None:

@@ -46,7 +46,3 @@ def save_draft(*, item_id: int, reviewer: User, typed: Typed, last_decision_id: 
 def forget_draft(*, item_id: int, reviewer: User) -> None:
     """What this person typed about the item is of no use any more; what others typed stays theirs."""
     Draft.objects.filter(item=item_id, reviewer=reviewer).delete()
-
-
-def draft_of(*, item_id: int, reviewer: User) -> Draft | None:
-    return Draft.objects.filter(item=item_id, reviewer=reviewer).first()

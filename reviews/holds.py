@@ -6,12 +6,20 @@ from django.db.models import Q, QuerySet
 from reviews.models import Hold
 
 
+def kept_from(reviewer: User, *, put_aside: bool = True) -> set[Hold.Kind]:
+    """The kinds of holds whose items this person is not handed; of proposals, only their own."""
+    kinds = {Hold.Kind.SECOND_APPROVAL}
+    if put_aside:
+        kinds.add(Hold.Kind.PUT_ASIDE)
+    if not reviewer.has_perm("reviews.decide_escalated"):
+        kinds.add(Hold.Kind.ESCALATED)
+    return kinds
+
+
 def keeping_from(reviewer: User) -> QuerySet[Hold]:
     """The holds in force whose items this person is not handed.
 
     What was put aside, what was escalated to others than them, and a proposal of their own.
     """
-    kept = Q(kind=Hold.Kind.PUT_ASIDE) | Q(kind=Hold.Kind.SECOND_APPROVAL, placed_by=reviewer)
-    if not reviewer.has_perm("reviews.decide_escalated"):
-        kept |= Q(kind=Hold.Kind.ESCALATED)
-    return Hold.objects.in_force().filter(kept)
+    own = Q(kind=Hold.Kind.SECOND_APPROVAL) & ~Q(placed_by=reviewer)
+    return Hold.objects.in_force().filter(kind__in=kept_from(reviewer)).exclude(own)

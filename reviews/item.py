@@ -6,17 +6,33 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Func, IntegerField, Max, QuerySet, Value, When
-from django.db.models.fields import TextField
-from django.db.models.functions import Cast
+from django.contrib.auth.models import User
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    Func,
+    IntegerField,
+    Max,
+    OuterRef,
+    Prefetch,
+    Q,
+    Subquery,
+    Sum,
+    TextField,
+    Value,
+    When,
+    Window,
+)
+from django.db.models.functions import Cast, JSONObject, RowNumber
 
-from classifier.models import Disagreement
+from classifier.models import Classification, Disagreement
 from reports.models import Content, ContentUnreadableError, Item, Report
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
 from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
-from reviews.models import Action, Decision, Hold
+from reviews.models import Action, Decision, Draft, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -72,6 +88,8 @@ class ItemPage:
     waits: Waiting | None
     disagreements: list[Disagreement]
     """What a newer version found where none had been found; alike ones but once."""
+    draft: Draft | None
+    """What the reader has typed about it and not submitted."""
 
     @property
     def title(self) -> str:
@@ -166,21 +184,19 @@ class ItemPage:
             yield Event(decision.created_at, "decided", decision=decision)
 
 
-def read_item(item_id: int) -> ItemPage:
-    """The item with its most pressing reports; raises `Item.DoesNotExist`."""
+def read_item(item_id: int, *, reader: User) -> ItemPage:
+    """The item with its most pressing reports, and what `reader` has typed about it.
+
+    Raises `Item.DoesNotExist`.
+    """
+    draft = Draft.objects.filter(item=OuterRef("pk"), reviewer=reader)
     items = Item.objects.select_related("sender").annotate(
-        report_count=Count("reports"), newest_report=Max("reports")
+        report_count=Count("reports"),
+        newest_report=Max("reports"),
+        draft=Subquery(draft.values(typed=JSONObject(**{name: name for name in _DRAFTED}))),
     )
     item = with_hands(items).get(pk=item_id)
-    every = Report.objects.filter(item=item)
-    chosen = _within_bounds(
-        list(
-            _most_pressing(every.with_outcome()).annotate(
-                bytes=BodyBytes(Cast("content__body", TextField()))
-            )[:SHOWN_REPORTS]
-        )
-    )
-    contents = Content.objects.in_bulk([report.pk for report in chosen])
+    shown = list(_shown_reports(item))
     decisions = (
         Decision.objects.filter(item=item)
         .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
@@ -189,21 +205,65 @@ def read_item(item_id: int) -> ItemPage:
     )
     return ItemPage(
         item=item,
-        shown=[ShownReport(report, _readable(contents.get(report.pk))) for report in chosen],
-        more=item.report_count - len(chosen),
+        shown=shown,
+        more=item.report_count - len(shown),
         decisions=list(decisions),
         in_hand=in_hand_of(item),
         waits=waiting_of(item),
-        disagreements=_disagreements(chosen),
+        disagreements=_disagreements([each.report for each in shown]),
+        draft=_drafted(item.draft) if item.draft else None,
     )
 
 
+_DRAFTED = ("action", "category", "note", "reason", "saved_at")
+
+
+def _drafted(told: dict[str, str]) -> Draft:
+    return Draft(**{**told, "saved_at": datetime.fromisoformat(told["saved_at"])})
+
+
+# Open reports first, as the lists order them.
+_SETTLED = Case(
+    When(status__in=["needs_review", "pending"], then=Value(0)),
+    When(status="judged_safe", then=Value(1)),
+    default=Value(2),
+)
+_PRESSING = (_SETTLED, "-rank", "received_at", "id")
+
+
+def _shown_reports(item: Item) -> Iterator[ShownReport]:
+    """As many as fit on a page, at least one; contents beyond the bound do not leave the database."""
+    pressing = Report.objects.filter(item=item).order_by(*_PRESSING).values("pk")[:SHOWN_REPORTS]
+    verdicts = Classification.objects.select_related("disagreement")
+    body_bytes = BodyBytes(Cast("content__body", TextField()))
+    within = Q(so_far__lte=SHOWN_BYTES) | Q(nth=1)
+    reports: Any = (
+        Report.objects.filter(pk__in=pressing)
+        .select_related("item", "sender")
+        .prefetch_related("jobs", Prefetch("classifications", verdicts))
+        .annotate(
+            so_far=Window(Sum(body_bytes), order_by=_PRESSING),
+            nth=Window(RowNumber(), order_by=_PRESSING),
+        )
+        .annotate(body=Case(When(within, then=F("content__body"))))
+        .order_by("nth")
+    )
+    for report in reports:
+        if report.nth > 1 and report.so_far > SHOWN_BYTES:
+            return
+        yield ShownReport(report, _readable(report.body))
+
+
 def _disagreements(reports: list[Report]) -> list[Disagreement]:
-    found = Disagreement.objects.filter(report__in=reports).standing()
-    alike = {
-        (each.state, each.classification.policy_version_id, each.classification.category): each
-        for each in found.select_related("classification")
-    }
+    """Of each report the newest that stands; what several reports have in common but once."""
+    alike: dict[tuple[Any, ...], Disagreement] = {}
+    for report in reports:
+        verdicts = sorted(report.classifications.all(), key=lambda each: -each.pk)
+        found = (getattr(verdict, "disagreement", None) for verdict in verdicts)
+        newest = next((each for each in found if each and each.stands(report)), None)
+        if newest:
+            verdict = newest.classification
+            alike[newest.state, verdict.policy_version_id, verdict.category] = newest
     return list(alike.values())
 
 
@@ -214,31 +274,8 @@ class BodyBytes(Func):
     output_field = IntegerField()
 
 
-def _readable(content: Content | None) -> Submission | None:
+def _readable(body: Any) -> Submission | None:
     try:
-        return content.submission() if content else None
+        return None if body is None else Content(body=body).submission()
     except ContentUnreadableError:
         return None
-
-
-def _most_pressing(reports: Any) -> QuerySet[Report]:
-    """Open reports first, as the lists order them."""
-    settled = Case(
-        When(status__in=["needs_review", "pending"], then=Value(0)),
-        When(status="judged_safe", then=Value(1)),
-        default=Value(2),
-    )
-    ordered: QuerySet[Report] = reports.order_by(settled, "-rank", "received_at", "id")
-    return ordered
-
-
-def _within_bounds(reports: list[Any]) -> list[Any]:
-    """As many as fit on a page, at least one."""
-    total = 0
-    chosen: list[Any] = []
-    for report in reports:
-        total += report.bytes
-        if chosen and total > SHOWN_BYTES:
-            break
-        chosen.append(report)
-    return chosen

@@ -2,16 +2,16 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from reports.audit import write_audit
 from reports.models import Item
-from reviews.claims import claim_item, end_claim_of, take_locked
+from reviews.claims import claim_item, end_claim_of, take
 from reviews.filters import Filters, narrowed
-from reviews.holds import keeping_from
+from reviews.holds import keeping_from, kept_from
 from reviews.models import Claim, Skip
 from reviews.opting_out import not_opted_out
-from reviews.queue import in_order
+from reviews.queue import within_reach
 
 
 def claim_next(
@@ -38,7 +38,7 @@ def claim_next(
                 if item is not None:
                     found = True
                     # This statement sees what came to be after the search had begun.
-                    if take_locked(item=item, reviewer=reviewer, kept_by=keeping_from(reviewer)):
+                    if take(item_id=item.pk, reviewer=reviewer, kept_by=kept_from(reviewer)):
                         return item.pk
         if not found:
             return None
@@ -47,7 +47,7 @@ def claim_next(
 def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[Item]:
     """What of a list may be handed to this reviewer, in the list's order; nobody has it in hand."""
     this = {"item": OuterRef("pk")}
-    items = narrowed(in_order(name), name, filters).filter(
+    items = within_reach(name, filters).filter(
         ~Exists(Claim.objects.in_force().filter(**this)),
         ~Exists(Skip.objects.filter(**this, reviewer=reviewer)),
         ~Exists(keeping_from(reviewer).filter(**this)),
@@ -55,14 +55,16 @@ def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[
     return not_opted_out(items, reviewer)
 
 
-def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> QuerySet[Claim, int]:
+def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> list[int]:
     """Ids of items: what was handed over, the first one first, and what else one has of this list."""
-    here = narrowed(Item.objects.filter(list=name), name, filters).values("pk")
-    claims = Claim.objects.in_force().filter(
-        Q(handed_by__isnull=False) | Q(item__in=here), reviewer=reviewer
-    )
-    oldest_first = claims.order_by(F("handed_by").asc(nulls_last=True), "claimed_at")
-    return oldest_first.values_list("item", flat=True)
+    claims = Claim.objects.in_force().filter(reviewer=reviewer).order_by("claimed_at")
+    given = dict(claims.values_list("item", "handed_by"))
+    if not given:
+        return []
+    mine = narrowed(Item.objects.filter(list=name, pk__in=given), name, filters)
+    here = set(mine.values_list("pk", flat=True))
+    handed = [item_id for item_id, giver in given.items() if giver]
+    return handed + [item_id for item_id in given if item_id in here and item_id not in handed]
 
 
 def skip_item(*, item_id: int, reviewer: User) -> None:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from reports.counting import COUNTED_AT_MOST
 from reports.models import Item, Report, Severity
 from reviews.filters import Filters, narrowed
 from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
@@ -35,7 +33,8 @@ class Card:
     in_hand: InHand | None
     waits: Waiting | None
     seen: str = ""
-    """Where it can be chosen: the item, the newest row about it (0: none) and its newest report, as the card shows them."""
+    """The item, the newest row about it (0: none) and its newest report, as the card shows them;
+    blank where it cannot be chosen."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,11 @@ class Counts:
     disagreements: int
 
 
-def count_lists() -> Counts:
-    """All counts in one statement, each bounded, so that a long list costs no more than a short one."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"most": COUNTED_AT_MOST + 1})
-        return Counts(*cursor.fetchone())
-
-
 _ONE_COUNT = (
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = '{}' LIMIT %(most)s) AS items)"
 )
-_COUNTS = "SELECT {}, {}, {}, {}, {}, {}".format(
+# The columns of `Counts`; each bounded, so that a long list costs no more than a short one.
+COUNTS = "{}, {}, {}, {}, {}, {}".format(
     _ONE_COUNT.format("pending"),
     "(SELECT count(*) FROM (SELECT FROM reports_item WHERE list = 'pending'"
     " AND due_at < clock_timestamp() LIMIT %(most)s) AS late)",
@@ -116,6 +109,20 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         if last is not None:
             return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
     return Page(cards, "")
+
+
+def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+    items = in_order(name)
+    if filters.reads_reports():
+        items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
+    return narrowed(items, name, filters)
+
+
+def goes_on(name: Item.List, filters: Filters) -> bool:
+    """Whether the list has items that `within_reach` does not look at."""
+    beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
+    return filters.reads_reports() and beyond.exists()
 
 
 def in_order(name: Item.List) -> QuerySet[Item]:

@@ -12,7 +12,7 @@ from classifier.disagreements import dispute_again, settle_what_is_moot
 from classifier.models import Classification
 from reports import lifecycle
 from reports.audit import write_audit
-from reviews.claims import lock_open_item, take_locked
+from reviews.claims import take
 from reviews.decisions import StaleDecisionError
 from reviews.models import DecidedReport, Decision, Hold
 
@@ -49,9 +49,7 @@ def undo_decision(*, decision_id: int, reviewer: User) -> Decision:
         undo = _write(decision)
         _restore_hold(decision)
         _restore_reports(decision)
-        item = lock_open_item(decision.item_id)
-        if item is not None:
-            take_locked(item=item, reviewer=reviewer, kept_by=Hold.objects.none(), audit=False)
+        take(item_id=decision.item_id, reviewer=reviewer, kept_by=(), audit=False)
         write_audit(
             action="undone",
             of=decision.item,

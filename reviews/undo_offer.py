@@ -22,7 +22,7 @@ class UndoOffer:
 def undo_tag(decision: Decision) -> str:
     """The offer as a tag of the message that says what was decided: the page comes later."""
     until = decision.effective_at or decision.created_at + timedelta(seconds=settings.UNDO_SECONDS)
-    return f"undo-{decision.pk}-{until.timestamp():.0f}"
+    return f"undo-{decision.pk}-{int(until.timestamp() * 1000)}"
 
 
 def offer_of(decision: Decision) -> UndoOffer | None:
@@ -35,5 +35,5 @@ def undo_offer(tags: str) -> UndoOffer | None:
     found = re.search(r"\bundo-(\d+)-(\d+)\b", tags)
     if found is None:
         return None
-    left = int(found[2]) - timezone.now().timestamp()
+    left = int(found[2]) / 1000 - timezone.now().timestamp()
     return UndoOffer(int(found[1]), math.ceil(left)) if left > 0 else None

@@ -1,15 +1,17 @@
-"""What the desk knows of the person in front of it: how they work, and how much they have seen today."""
+"""What stands above every page: the lists' counts, how this person works, how much they have seen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
 
+from reports.counting import COUNTED_AT_MOST
 from reports.models import Report, Severity
 from reviews.claims import HOLDS
 from reviews.models import Preferences
 from reviews.preferences import preferences_of
+from reviews.queue import COUNTS, Counts
 from reviews.veil import IS_REVEALED
 
 SEVERE = Severity.HIGH
@@ -20,6 +22,7 @@ class Desk:
     """One person's desk. Severe items are counted once each, by when they came into their hands."""
 
     preferences: Preferences
+    counts: Counts
     severe_today: int
     """Since midnight UTC."""
     severe_since_pause: int
@@ -39,9 +42,10 @@ class Desk:
 
 
 def read_desk(user: User, *, item_id: int | None = None) -> Desk:
-    """In one statement beside the preferences; `item_id` where the page is about one item."""
+    """In one statement; `item_id` where the page is about one item."""
     preferences = preferences_of(user)
     asked: dict[str, Any] = {
+        "most": COUNTED_AT_MOST + 1,
         "user": user.pk,
         "item": item_id,
         "paused": preferences.paused_at,
@@ -50,12 +54,15 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
     }
     with connection.cursor() as cursor:
         cursor.execute(_DESK, asked)
-        return Desk(preferences, *cursor.fetchone())
+        row = cursor.fetchone()
+    lists = len(fields(Counts))
+    return Desk(preferences, Counts(*row[:lists]), *row[lists:])
 
 
-# From this person's newest claims alone, by their index.
+# Of the claims, from this person's newest alone, by their index.
 _DESK = f"""
-SELECT count(DISTINCT item.id),
+SELECT {COUNTS},
+    count(DISTINCT item.id),
     count(DISTINCT item.id) FILTER (
         WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
     {IS_REVEALED}

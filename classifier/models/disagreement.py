@@ -14,17 +14,6 @@ class DisagreementQuerySet(models.QuerySet["Disagreement"]):
             "-severity", "-unseen", "classification"
         )
 
-    def standing(self) -> "DisagreementQuerySet":
-        """Each report's newest that is open, or for which the report stands in review."""
-        reopened = models.Q(
-            state=Disagreement.State.REOPENED, report__status=Report.Status.NEEDS_REVIEW
-        )
-        return (
-            self.filter(models.Q(state=Disagreement.State.OPEN) | reopened)
-            .order_by("report", "-classification")
-            .distinct("report")
-        )
-
     def beyond(self, key: str) -> "DisagreementQuerySet":
         """Those behind the one with this key, in the order of `open`; `ValueError` for no key of ours."""
         severity, unseen, pk = map(int, key.split("."))
@@ -91,6 +80,11 @@ class Disagreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.report_id}"
+
+    def stands(self, report: Report) -> bool:
+        """Whether it is open, or its report stands in review because of it."""
+        in_review = report.status == Report.Status.NEEDS_REVIEW
+        return self.state == self.State.OPEN or (self.state == self.State.REOPENED and in_review)
 
     @property
     def key(self) -> str:

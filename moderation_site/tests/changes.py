@@ -8,6 +8,7 @@ order (one, unless two things come to be), and how to make it.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from classifier.models import Batch, PolicyVersion, ProviderModel
 from classifier.policies.versions import make_candidate
@@ -22,6 +24,8 @@ from classifier.tests.resting import put_to_rest
 from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
 from reports.models import Item
+from reports.tests.sending import body_saying
+from reviews.models import Claim, Decision, Preferences, SavedView
 from reviews.tests.forms import form_values
 from reviews.tests.people import form_of
 
@@ -30,12 +34,16 @@ Make = Callable[[Installation], object]
 
 @dataclass(frozen=True)
 class Change:
-    """`audited`: the actions of the rows it leaves. `is_once`: the same again is no change."""
+    """`audited`: the actions of the rows it leaves. `is_once`: the same again is no change.
+
+    `is_record`: the audit row is all that there is of it.
+    """
 
     audited: tuple[str, ...]
     make: Make
     prepare: Make = lambda _everything: None
     is_once: bool = False
+    is_record: bool = False
 
 
 def post(pattern: str, **data: Any) -> Make:
@@ -90,12 +98,53 @@ def open_an_item(everything: Installation) -> None:
     everything.visit_as("superuser").get(f"/review/items/{item.pk}/")
 
 
+def name_the_safe_list(everything: Installation) -> None:
+    everything.values["slug"] = "safe"
+
+
+def hand_it_to_dana(everything: Installation) -> None:
+    dana = User.objects.get(username="dana")
+    post("review/items/<item_id>/hand-over/", to=dana.pk)(everything)
+
+
+def save_a_view(everything: Installation) -> None:
+    post("review/views/", name="mine", list="pending")(everything)
+    everything.values["view_id"] = SavedView.objects.get(name="mine").pk
+
+
 def decide_it(everything: Installation) -> None:
     address = f"/review/items/{everything.values['item_id']}/"
     browser = everything.visit_as("superuser")
     seen = form_of(" ".join(browser.get(address).content.decode().split()))
     answer = browser.post(address, {**seen, "action": "no_violation"})
     assert answer.status_code == 302, answer.content.decode()
+
+
+def decide_and_name_it(everything: Installation) -> None:
+    open_an_item(everything)
+    decide_it(everything)
+    everything.values["decision_id"] = Decision.objects.latest("pk").pk
+
+
+def decide_by_the_list(everything: Installation) -> None:
+    """The first item of the list of those judged safe, chosen in it."""
+    browser = everything.visit_as("superuser")
+    chosen = re.search(
+        r'name="item"[^>]* value="([^"]+)"', browser.get("/review/safe/").content.decode()
+    )
+    assert chosen
+    answer = browser.post("/review/safe/bulk/", {"item": chosen[1], "action": "no_violation"})
+    assert answer.status_code == 200, answer.content.decode()
+
+
+def see_severe_items(everything: Installation) -> None:
+    """So many that a pause is proposed."""
+    root = User.objects.get(username="superuser")
+    Preferences.objects.filter(user=root).update(pause_after=1)
+    threat = everything.sender.send(body_saying("I will kill you tomorrow"))
+    Claim.objects.create(
+        item=threat.item, reviewer=root, expires_at=timezone.now() + timedelta(minutes=5)
+    )
 
 
 def rest(_everything: Installation) -> None:
@@ -144,6 +193,48 @@ TRUST = ("trust_reporter", "chat-app", "u-2")
 CHANGES: dict[str, Change] = {
     # The desk
     "review/items/<item_id>/": Change(("decided",), decide_it, open_an_item),
+    "review/items/<item_id>/: opened": Change(("claimed",), open_an_item),
+    "review/<slug>/start/": Change(("claimed",), post("review/<slug>/start/"), name_the_safe_list),
+    # Who lets go of one item is given the next.
+    "review/items/<item_id>/skip/": Change(
+        ("skipped", "claimed"), post("review/items/<item_id>/skip/"), open_an_item
+    ),
+    "review/items/<item_id>/put-aside/": Change(
+        ("put_aside", "claimed"), post("review/items/<item_id>/put-aside/", hours=1), open_an_item
+    ),
+    "review/items/<item_id>/hand-over/": Change(
+        ("handed_over", "claimed"), hand_it_to_dana, open_an_item
+    ),
+    "review/items/<item_id>/release/": Change(
+        ("released",), post("review/items/<item_id>/release/"), open_an_item, is_once=True
+    ),
+    "review/views/": Change(("view_saved",), post("review/views/", name="mine", list="pending")),
+    "review/views/<view_id>/": Change(
+        ("view_removed",), post("review/views/<view_id>/", do="remove"), save_a_view
+    ),
+    "review/views/<view_id>/: share": Change(
+        ("view_shared",), post("review/views/<view_id>/", do="share"), save_a_view, is_once=True
+    ),
+    "review/<slug>/bulk/": Change(("decided",), decide_by_the_list),
+    "review/decisions/<decision_id>/undo/": Change(
+        ("undone",),
+        post("review/decisions/<decision_id>/undo/"),
+        decide_and_name_it,
+        is_once=True,
+    ),
+    "review/items/<item_id>/reveal/": Change(
+        ("revealed",), post("review/items/<item_id>/reveal/"), is_once=True, is_record=True
+    ),
+    "review/pause/": Change(("went_on",), post("review/pause/"), see_severe_items, is_once=True),
+    "review/pause/: rest": Change(
+        ("paused",), post("review/pause/", rest=""), see_severe_items, is_once=True
+    ),
+    "review/preferences/": Change(
+        ("preferences_changed",), submit("review/preferences/", pause_after="7"), is_once=True
+    ),
+    "review/preferences/keys/": Change(
+        ("preferences_changed",), post("review/preferences/keys/"), is_once=True
+    ),
     # Senders and keys
     "admin/reports/sender/add/": Change(
         ("sender_created",), submit("admin/reports/sender/add/", name="third")

@@ -23,7 +23,7 @@ from moderation_site.tests.addresses import models_in_the_admin
 from reports.models import Report
 from reports.reporters import trust_reporter
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.models import Claim, Hold
+from reviews.models import Claim, Hold, SavedView
 from reviews.tests.people import classify, decide, log_in, page
 
 PASSWORD = "a long enough word of mine"
@@ -87,13 +87,15 @@ def furnish(policy: PolicyVersion) -> Installation:
     people = {name: log_in(name, name) for name in (*roles, "nobody", "superuser")}
     User.objects.filter(username__in=STAFF).update(is_staff=True)
     reviewer = User.objects.get(username="reviewer")
-    html = page(people["reviewer"], f"/review/items/{decided.item_id}/")
-    decide(people["reviewer"], decided.item, html, action="no_violation")
+    dana = log_in("dana", "reviewer")
+    html = page(dana, f"/review/items/{decided.item_id}/")
+    decide(dana, decided.item, html, action="no_violation")
     Claim.objects.get_or_create(
         item=report.item,
         released_at=None,
         defaults={"reviewer": reviewer, "expires_at": Now() + timedelta(minutes=10)},
     )
+    SavedView.objects.create(owner=reviewer, name="hers", list="pending", shared=True)
     Hold.objects.create(item=report.item, kind=Hold.Kind.ESCALATED, placed_by=reviewer)
     trust_reporter(
         sender=sender.sender, reporter_id="u-1", name="Help line", reasons=[], actor_name="test"
@@ -119,6 +121,8 @@ def furnish(policy: PolicyVersion) -> Installation:
             "number": draft.number,
             "batch_id": batch.pk,
             "sender_id": sender.sender.pk,
+            "view_id": SavedView.objects.get().pk,
+            "decision_id": decided.item.decisions.get().pk,
             "id": reviewer.pk,
             "app_label": "reports",
             "url": "nowhere",

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -100,6 +101,64 @@ def test_a_decision_that_may_still_be_undone_is_not_shown(client_of_sender: Clie
         "category": None,
         "effective_at": as_json(earlier.effective_at),
     }
+
+
+@pytest.mark.parametrize("before", ["pending", "resolved"])
+def test_until_a_decision_is_in_effect_a_report_has_the_status_that_it_had_before(
+    client_of_sender: Client, before: str
+) -> None:
+    report = client_of_sender.send()
+    if before == "resolved":
+        resolve(report, action="warn")
+    untold = read(client_of_sender, report)
+    assert untold["status"] == before
+    resolve(report, action="no_violation", effective_at=timezone.now() + timedelta(minutes=1))
+
+    assert read(client_of_sender, report) == untold
+    for status in Report.Status.values:
+        listed = client_of_sender.get(f"{REPORTS}?status={status}").json()["results"]
+        assert listed == ([untold] if status == before else [])
+
+
+def test_a_verdict_of_the_meantime_shows_beside_the_status_that_it_gives(
+    client_of_sender: Client, policy: Any
+) -> None:
+    report = client_of_sender.send()
+    resolve(report, effective_at=timezone.now() + timedelta(minutes=1))
+    judge(report, policy, safe=True)
+
+    answer = read(client_of_sender, report)
+
+    assert (answer["status"], answer["decision"]) == ("judged_safe", None)
+    assert answer["classification"] is not None
+    listed = client_of_sender.get(f"{REPORTS}?status=judged_safe").json()["results"]
+    assert listed == [answer]
+
+
+def test_a_decision_that_was_taken_back_never_shows(client_of_sender: Client) -> None:
+    report = client_of_sender.send()
+    untold = read(client_of_sender, report)
+    decision = decision_on(report, effective_at=timezone.now() + timedelta(minutes=1))
+    report.item.decisions.create(
+        kind="undo", reviewer=decision.reviewer, overrides=decision, note="", reason=""
+    )
+
+    assert read(client_of_sender, report) == untold
+
+
+def test_a_proposal_never_shows(client_of_sender: Client) -> None:
+    report = client_of_sender.send()
+    untold = read(client_of_sender, report)
+    proposal = report.item.decisions.create(
+        kind="proposal",
+        reviewer=User.objects.create_user("dana"),
+        action_id="suspend",
+        note="",
+        reason="",
+    )
+    report.decided.create(decision=proposal, status_before="pending")
+
+    assert read(client_of_sender, report) == untold
 
 
 def test_a_later_decision_overrides_an_earlier_one(client_of_sender: Client) -> None:

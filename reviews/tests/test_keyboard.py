@@ -96,7 +96,7 @@ def test_while_somebody_types_letters_are_text_and_control_enter_submits(
 ) -> None:
     page = at_work
     page.keyboard.press("m")
-    expect(page.get_by_label("Note for colleagues")).to_be_focused()
+    expect(page.locator("#decision").get_by_label("Note for colleagues")).to_be_focused()
     page.keyboard.type("rebind wand? ")
     page.keyboard.press("Enter")
     page.keyboard.type("second line")
@@ -189,12 +189,14 @@ def test_the_question_mark_lists_what_this_page_offers_and_no_letter_reaches_beh
 def test_one_switch_turns_single_letters_off_and_keeps_what_is_typed(at_work: Page) -> None:
     page = at_work
     expect(page.locator("kbd[data-letter=n]")).to_be_visible()
-    page.get_by_label("Note for colleagues").fill("half a sentence")
+    page.locator("#decision").get_by_label("Note for colleagues").fill("half a sentence")
     page.get_by_role("button", name="Keys").click()
     page.get_by_role("button", name="Turn single letters off").click()
     page.locator("body[data-single-keys=off]").wait_for()
 
-    expect(page.get_by_label("Note for colleagues")).to_have_value("half a sentence")
+    expect(page.locator("#decision").get_by_label("Note for colleagues")).to_have_value(
+        "half a sentence"
+    )
     expect(page.locator("h1")).to_be_focused()
     for key in ("n", "d", "?"):
         page.keyboard.press(key)

@@ -31,7 +31,12 @@ def threat(client_of_sender: Client, policy: PolicyVersion) -> Report:
     """A critical report of which every part that may disturb is named in `HIDDEN`."""
     report = client_of_sender.send(
         report_body(
-            item={"type": "message", "id": "m-81", "url": "https://chat.example/81"},
+            item={
+                "type": "message",
+                "id": "m-81",
+                "author_id": "u-7",
+                "url": "https://chat.example/81",
+            },
             messages=[{"text": "I will wait at the school gate.", "reported": True}],
             comment="he knows where I live",
             metadata={"attachment": "cat-video.mp4"},
@@ -176,6 +181,16 @@ def test_a_list_shows_the_summary_in_place_of_a_severe_text_or_says_that_it_is_h
     assert "Text hidden, as your preferences say." in card
 
 
+def test_neither_a_search_nor_the_author_s_page_shows_a_severe_text(
+    browser: Browser, threat: Report
+) -> None:
+    for address in ("/review/search/?q=school", f"/review/authors/{threat.public_id}/"):
+        card = card_of(page(browser, address), threat)
+        assert shown_of(card) == []
+        assert "A threat to a child." in card
+        assert HIDDEN[0] in card_of(page(log_in("omar", "reviewer"), address), threat)
+
+
 def test_the_list_of_disagreements_hides_severe_texts_too(
     browser: Browser, client_of_sender: Client, policy: PolicyVersion
 ) -> None:
@@ -221,6 +236,5 @@ def test_an_item_that_is_not_there_has_nothing_to_reveal(browser: Browser) -> No
 
 def card_of(html: str, report: Report) -> str:
     """The card of the report's item in a list's page."""
-    return next(
-        each for each in html.split('<li class="card') if f"/review/items/{report.item_id}/" in each
-    )
+    _head, *cards = html.split('<li class="card')
+    return next(each for each in cards if f"/review/items/{report.item_id}/" in each)

@@ -84,7 +84,7 @@ def test_a_screen_reader_finds_the_summary_and_none_of_the_text(
 @pytest.mark.parametrize("by", ["mouse", "Enter", "letter"])
 def test_the_text_is_shown_in_place_and_what_was_typed_stays(open_item: Any, by: str) -> None:
     page = open_item()
-    page.get_by_label("Note for colleagues").fill("Typed before.")
+    page.locator("#id_note").fill("Typed before.")
     button = page.get_by_role("button", name="Show the text")
 
     if by == "mouse":
@@ -97,7 +97,7 @@ def test_the_text_is_shown_in_place_and_what_was_typed_stays(open_item: Any, by:
 
     expect(page.locator(".reported mark")).to_have_text(TEXT)
     expect(page.get_by_role("heading", name="What was reported")).to_be_focused()
-    expect(page.get_by_label("Note for colleagues")).to_have_value("Typed before.")
+    expect(page.locator("#id_note")).to_have_value("Typed before.")
     expect(button).to_have_count(0)
     for shown in (TEXT, COMMENT):
         assert shown in heard(page)
@@ -121,7 +121,7 @@ def test_an_answer_that_is_none_leaves_the_text_hidden_and_the_button_there(
     open_item: Any,
 ) -> None:
     page = open_item()
-    page.get_by_label("Note for colleagues").fill("Typed before.")
+    page.locator("#id_note").fill("Typed before.")
     button = page.get_by_role("button", name="Show the text")
     page.route("**/reveal/*", lambda route: route.fulfill(status=403))
 
@@ -130,7 +130,7 @@ def test_an_answer_that_is_none_leaves_the_text_hidden_and_the_button_there(
     expect(page.get_by_role("alert")).to_have_text(
         "Not shown: the site did not answer as it should. Try again, or reload the page."
     )
-    expect(page.get_by_label("Note for colleagues")).to_have_value("Typed before.")
+    expect(page.locator("#id_note")).to_have_value("Typed before.")
     page.unroute("**/reveal/*")
     button.click()
     expect(page.locator(".reported mark")).to_have_text(TEXT)

@@ -8,6 +8,12 @@ may_review = permission_required("reviews.review_items", raise_exception=True)
 may_decide = permission_required("reviews.decide_items", raise_exception=True)
 
 
+def person(request: HttpRequest) -> User:
+    """Who asks, of a page that asks for a log-in."""
+    assert isinstance(request.user, User)  # noqa: S101 - logged in
+    return request.user
+
+
 def decider(request: HttpRequest) -> User | None:
     """Who asks, if they may decide."""
     user = request.user

@@ -39,4 +39,4 @@ def decide_chosen(request: HttpRequest, slug: str) -> HttpResponse:
         "back": address_of("review-list", slug, query=urlencode(chosen_of(filters_of(request)))),
         "from": slug,
     }
-    return render(request, "reviews/bulk.html", with_navigation(context))
+    return render(request, "reviews/bulk.html", with_navigation(request, context))

@@ -65,7 +65,7 @@ def show_search(request: HttpRequest) -> HttpResponse:
         "searching": True,
     }
     status = 503 if found and found.too_long else 200
-    return render(request, "reviews/search.html", with_navigation(context), status=status)
+    return render(request, "reviews/search.html", with_navigation(request, context), status=status)
 
 
 def _listed(card: Card) -> object:
@@ -102,7 +102,7 @@ def show_decisions(request: HttpRequest) -> HttpResponse:
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
     }
-    return render(request, "reviews/decisions_of.html", with_navigation(context))
+    return render(request, "reviews/decisions_of.html", with_navigation(request, context))
 
 
 @require_safe
@@ -124,4 +124,4 @@ def show_author(request: HttpRequest, public_id: UUID) -> HttpResponse:
         "policy": active_policy_with_rest(),
         "days": COUNTED_WITHIN.days,
     }
-    return render(request, "reviews/author.html", with_navigation(context))
+    return render(request, "reviews/author.html", with_navigation(request, context))

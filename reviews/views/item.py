@@ -28,14 +28,14 @@ from reviews.decisions import (
     approval_of,
     decide_item,
 )
-from reviews.drafts import Typed, draft_of
+from reviews.drafts import Typed
 from reviews.forms_of_moving import read_id
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
 from reviews.models import Action, Decision, Draft, Hold
 from reviews.veil import reveal_item
-from reviews.views.access import decider, may_review
+from reviews.views.access import decider, may_review, person
 from reviews.views.drafts import keep_typed
 from reviews.views.navigation import (
     address_of,
@@ -64,7 +64,7 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     """An item's page, and the decision that is taken on it. Who may decide takes it by opening it."""
     reviewer = decider(request)
     try:
-        page = read_item(item_id)
+        page = read_item(item_id, reader=person(request))
     except Item.DoesNotExist:
         raise Http404 from None
     if reviewer and request.method == "GET" and page.item.list != Item.List.RESOLVED:
@@ -77,7 +77,7 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         if answer.status_code in {403, 409, 422}:
             keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
         return answer
-    draft = draft_of(item_id=item_id, reviewer=reviewer) if reviewer else None
+    draft = page.draft
     typed = model_to_dict(draft, fields=vars(Typed())) if draft else _taken_back(request, page)
     form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
     return _render_item(request, page, form, policy, draft=draft)
@@ -166,9 +166,8 @@ def _taken_back(request: HttpRequest, page: ItemPage) -> dict[str, Any]:
 @may_review
 def reveal(request: HttpRequest, item_id: int) -> HttpResponse:
     """The item's page again, with the text that the veil hid."""
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
     try:
-        reveal_item(item_id=item_id, user=request.user)
+        reveal_item(item_id=item_id, user=person(request))
     except Item.DoesNotExist:
         raise Http404 from None
     query = request.GET.urlencode()
@@ -201,8 +200,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
     came_from = list_of(request, page.item)
     chosen = chosen_of(filters_of(request))
-    assert isinstance(request.user, User)  # noqa: S101 - each page here asks for a log-in
-    desk = read_desk(request.user, item_id=page.item.pk)
+    desk = read_desk(person(request), item_id=page.item.pk)
     veils = any(desk.veils(each.report) for each in page.shown)
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
@@ -230,7 +228,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "closed": closed,
         "who_may": _who_may() if closed else [],
     }
-    return render(request, "reviews/item.html", with_navigation(context), status=status)
+    return render(request, "reviews/item.html", with_navigation(request, context), status=status)
 
 
 def _who_may() -> list[str]:

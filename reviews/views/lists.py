@@ -58,7 +58,7 @@ def render_list(
         "bulk": bulk,
         "untaken": _untaken(request, listed, policy),
     }
-    return render(request, "reviews/list.html", with_navigation(context), status=status)
+    return render(request, "reviews/list.html", with_navigation(request, context), status=status)
 
 
 def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
@@ -83,4 +83,4 @@ def show_disagreements(request: HttpRequest) -> HttpResponse:
         "policy": active_policy_with_rest(),
         "from_top": "after" not in request.GET,
     }
-    return render(request, "reviews/disagreements.html", with_navigation(context))
+    return render(request, "reviews/disagreements.html", with_navigation(request, context))

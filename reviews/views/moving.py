@@ -120,7 +120,9 @@ def hand_over(request: HttpRequest, item_id: int) -> HttpResponse:
                 )
                 return open_next(request, list_of(request, item), reviewer=reviewer)
     context = {"item": item, "form": form, "onward": request.GET.urlencode()}
-    return render(request, "reviews/hand_over.html", with_navigation(context), status=status)
+    return render(
+        request, "reviews/hand_over.html", with_navigation(request, context), status=status
+    )
 
 
 @require_POST

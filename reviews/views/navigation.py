@@ -14,20 +14,24 @@ from django.utils.translation import gettext as _
 from classifier.models import PolicyVersion
 from reports.models import Item, Sender
 from reviews.filter_form import FilterForm
-from reviews.filters import Filters, narrowed
+from reviews.filters import Filters
 from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
 from reviews.next import claim_next, skipped_by
-from reviews.queue import count_lists
+from reviews.queue import goes_on, within_reach
+from reviews.views.access import person
+from reviews.wellbeing import read_desk
 
 SENDERS_OFFERED = 200
 
 
-def with_navigation(context: dict[str, Any]) -> dict[str, Any]:
-    counts = count_lists()
-    numbers = {each.name: getattr(counts, each.name.value) for each in LISTS}
+def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The context with the person's desk, which it may have already, and what stands above the page."""
+    desk = context.get("desk") or read_desk(person(request))
+    counts = desk.counts
     return {
         **context,
-        "lists": [(each, numbers[each.name]) for each in LISTS],
+        "desk": desk,
+        "lists": [(each, getattr(counts, each.name.value)) for each in LISTS],
         "overdue": counts.overdue,
         "disagreements": counts.disagreements,
     }
@@ -96,9 +100,11 @@ def open_next(
 
 
 def _why_none(listed: ListPage, filters: Filters, reviewer: User) -> str:
-    left = narrowed(Item.objects.filter(list=listed.name), listed.name, filters)
+    left = within_reach(listed.name, filters)
     if left.filter(pk__in=skipped_by(reviewer)).exists():
         return _("That was the last one. What you skipped comes again when you start anew.")
     if left.exists():
         return _("Nothing in this list is free: what is left is in other hands, or it waits.")
+    if goes_on(listed.name, filters):
+        return _("The top of this list has nothing that matches. Narrow it by another filter.")
     return _("That was the last one of this list.")

@@ -1,7 +1,6 @@
 """The pause that is proposed after many severe items, and the calm page of who takes it."""
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -10,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from reviews.pause import PAUSE, answer_proposal
 from reviews.preferences import preferences_of
-from reviews.views.access import may_review
+from reviews.views.access import may_review, person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -19,14 +18,13 @@ from reviews.views.access import may_review
 @may_review
 def pause(request: HttpRequest) -> HttpResponse:
     """`/review/pause/`: the answer to the proposal is posted here; who rests stays, or goes back."""
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
     if request.method == "POST":
         rests = "rest" in request.POST
-        answer_proposal(user=request.user, rests=rests)
+        answer_proposal(user=person(request), rests=rests)
         back = request.POST.get("next", "")
         if rests:
             return redirect(request.path)
         safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
         return redirect(back if safe else "review-home")
-    since = preferences_of(request.user).paused_at
+    since = preferences_of(person(request)).paused_at
     return render(request, "reviews/pause.html", {"until": since + PAUSE if since else None})

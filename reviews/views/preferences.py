@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -14,7 +13,7 @@ from classifier.models import PolicyVersion
 from reviews.forms import PreferencesForm
 from reviews.opting_out import nobody_takes
 from reviews.preferences import preferences_of, save_preferences, set_single_keys
-from reviews.views.access import may_review
+from reviews.views.access import may_review, person
 from reviews.views.navigation import with_navigation
 from reviews.words import category_name
 
@@ -25,12 +24,11 @@ from reviews.words import category_name
 @may_review
 def show_preferences(request: HttpRequest) -> HttpResponse:
     """`/review/preferences/`."""
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
     policy = PolicyVersion.objects.active()
     sent = request.POST if request.method == "POST" else None
-    form = PreferencesForm(sent, standing=preferences_of(request.user), policy=policy)
+    form = PreferencesForm(sent, standing=preferences_of(person(request)), policy=policy)
     if sent is not None and form.is_valid():
-        save_preferences(user=request.user, choices=form.choices(), offered=form.offered)
+        save_preferences(user=person(request), choices=form.choices(), offered=form.offered)
         messages.success(request, _("Saved."))
         if untaken := set(nobody_takes(policy)) & set(form.choices().opted_out):
             names = ", ".join(sorted(category_name(each, policy) for each in untaken))
@@ -43,7 +41,7 @@ def show_preferences(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "reviews/preferences.html",
-        with_navigation(context),
+        with_navigation(request, context),
         status=422 if form.is_bound else 200,
     )
 
@@ -53,8 +51,7 @@ def show_preferences(request: HttpRequest) -> HttpResponse:
 @may_review
 def switch_keys(request: HttpRequest) -> HttpResponse:
     """Single letters on or off, and back to the page that had the switch."""
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
-    set_single_keys(user=request.user, on=request.POST.get("single_keys") == "on")
+    set_single_keys(user=person(request), on=request.POST.get("single_keys") == "on")
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
         back = "review-home"

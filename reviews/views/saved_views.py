@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -25,7 +24,7 @@ from reviews.saved_views import (
     share_view,
     views_of,
 )
-from reviews.views.access import may_review
+from reviews.views.access import may_review, person
 from reviews.views.navigation import address_of, with_navigation
 
 
@@ -41,7 +40,7 @@ def show_views(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _render(request, form, status=422)
     listed = BY_SLUG[form.cleaned_data["list"]]
-    user = _user(request)
+    user = person(request)
     try:
         view = save_view(
             owner=user,
@@ -70,7 +69,7 @@ def show_views(request: HttpRequest) -> HttpResponse:
 def change_view(request: HttpRequest, view_id: int) -> HttpResponse:
     """Share it, keep it to oneself, or remove it: `do` says which. Only one's own."""
     wanted = request.POST.get("do")
-    user = _user(request)
+    user = person(request)
     try:
         if wanted == "remove":
             remove_view(view_id=view_id, owner=user)
@@ -83,15 +82,10 @@ def change_view(request: HttpRequest, view_id: int) -> HttpResponse:
     return redirect("review-views")
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # noqa: S101 - logged in
-    return request.user
-
-
 def _render(
     request: HttpRequest, form: SavedViewForm | None = None, *, status: int = 200
 ) -> HttpResponse:
-    user = _user(request)
+    user = person(request)
     rows = []
     for counted in views_of(user):
         listed = BY_NAME[Item.List(counted.view.list)]
@@ -99,4 +93,4 @@ def _render(
         address = address_of("review-list", listed.slug, query=urlencode(chosen))
         rows.append((counted, listed, address, counted.view.owner_id == user.pk))
     context = {"views": rows, "form": form, "viewing": True}
-    return render(request, "reviews/views.html", with_navigation(context), status=status)
+    return render(request, "reviews/views.html", with_navigation(request, context), status=status)

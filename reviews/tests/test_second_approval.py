@@ -1,0 +1,313 @@
+"""What one person may not decide alone: proposals and approvals, escalated items and who may decide them."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+from pytest_django import Settings
+
+from classifier.models import PolicyVersion
+from reports.models import AuditEntry, Item, Report
+from reports.tests.sending import Client, body_saying
+from reviews.models import Action, Decision, Hold
+from reviews.tests.people import classify, decide, form_of, judge_threat, log_in, page
+
+HATE = {"category": "hate"}
+
+
+@pytest.fixture
+def dana(db: None) -> Browser:  # noqa: ARG001
+    return log_in("dana", "reviewer")
+
+
+@pytest.fixture
+def omar(db: None) -> Browser:  # noqa: ARG001
+    return log_in("omar", "reviewer")
+
+
+@pytest.fixture
+def report(client_of_sender: Client, policy: PolicyVersion) -> Report:
+    """In review, critical."""
+    report = client_of_sender.send(body_saying("I will kill you tomorrow"))
+    judge_threat(report, policy)
+    return report
+
+
+def read(browser: Browser, report: Report) -> str:
+    return page(browser, f"/review/items/{report.item_id}/")
+
+
+def do(browser: Browser, report: Report, action: str, **values: str) -> Any:
+    return decide(browser, report.item, read(browser, report), action=action, **values)
+
+
+def approve(browser: Browser, report: Report, html: str, proposal: Decision) -> Any:
+    values = {**form_of(html), "approve": str(proposal.pk), "next": ""}
+    return browser.post(f"/review/items/{report.item_id}/", values)
+
+
+def in_api(client: Client, report: Report) -> Any:
+    return client.get(f"/api/v1/reports/{report.public_id}/").json()
+
+
+def standing(report: Report) -> tuple[str, str]:
+    """The report's status, and for whom its item waits."""
+    hold = Hold.objects.filter(item=report.item_id, ended_at=None).first()
+    return Report.objects.get(pk=report.pk).status, hold.kind if hold else ""
+
+
+# action, what it does alone: status before -> status after and the hold
+ALONE = [
+    ("no_violation", "needs_review", "resolved", ""),
+    ("warn", "needs_review", "resolved", ""),
+    ("label", "needs_review", "resolved", ""),
+    ("restrict", "needs_review", "resolved", ""),
+    ("remove", "needs_review", "resolved", ""),
+    ("suspend", "needs_review", "needs_review", "second_approval"),
+    ("escalate", "needs_review", "needs_review", "escalated"),
+    ("no_violation", "pending", "resolved", ""),
+    ("remove", "pending", "resolved", ""),
+    ("suspend", "pending", "pending", "second_approval"),
+    ("escalate", "pending", "pending", "escalated"),
+    ("remove", "judged_safe", "resolved", ""),
+    ("suspend", "judged_safe", "needs_review", "second_approval"),
+    ("escalate", "judged_safe", "needs_review", "escalated"),
+    ("reopen", "judged_safe", "needs_review", ""),
+    ("no_violation", "resolved", "resolved", ""),
+    ("remove", "resolved", "resolved", ""),
+    ("suspend", "resolved", "needs_review", "second_approval"),
+    ("escalate", "resolved", "needs_review", "escalated"),
+    ("reopen", "resolved", "needs_review", ""),
+]
+
+
+@pytest.mark.parametrize(("action", "before", "after", "waits"), ALONE)
+def test_what_becomes_of_an_item_by_one_person(
+    dana: Browser,
+    client_of_sender: Client,
+    policy: PolicyVersion,
+    *,
+    action: str,
+    before: str,
+    after: str,
+    waits: str,
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    if before == "needs_review":
+        judge_threat(report, policy)
+    elif before == "judged_safe":
+        classify(report, policy)
+    elif before == "resolved":
+        do(dana, report, "warn", **HATE)
+
+    assert do(dana, report, action, **HATE).status_code == 302
+
+    assert standing(report) == (after, waits)
+
+
+def test_every_action_stands_in_the_table(db: None) -> None:  # noqa: ARG001
+    assert {row[0] for row in ALONE} == set(Action.objects.values_list("slug", flat=True))
+
+
+def test_a_second_person_sees_what_is_proposed_and_approves_it(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 0
+    do(dana, report, "suspend", **HATE, note="the third time", reason="You threatened.")
+    proposal = Decision.objects.get()
+    assert in_api(client_of_sender, report)["decision"] is None
+
+    html = read(omar, report)
+    assert "<bdi>dana</bdi> proposed: remove and suspend." in html
+    assert "the third time" in html
+    assert approve(omar, report, html, proposal).status_code == 302
+
+    approval = Decision.objects.latest("id")
+    assert (approval.approves, approval.kind) == (proposal, Decision.Kind.DECISION)
+    assert (approval.reason, approval.category) == ("You threatened.", "hate")
+    assert standing(report) == ("resolved", "")
+    assert in_api(client_of_sender, report)["decision"]["action"] == "suspend"
+    audited = AuditEntry.objects.filter(object_type="item").order_by("id")
+    said = list(audited.values_list("action", "actor_name"))
+    assert [each for each in said if each[0] in {"proposed", "approved"}] == [
+        ("proposed", "dana"),
+        ("approved", "omar"),
+    ]
+    assert "<bdi>omar</bdi> approved what was proposed: remove and suspend." in read(dana, report)
+
+
+def test_nobody_approves_their_own_proposal(dana: Browser, report: Report) -> None:
+    do(dana, report, "suspend", **HATE)
+    html = read(dana, report)
+
+    assert 'name="approve"' not in html
+    approve(dana, report, html, Decision.objects.get())
+
+    assert Decision.objects.count() == 1
+    assert standing(report) == ("needs_review", "second_approval")
+
+
+def test_the_same_choice_of_a_second_person_is_an_approval(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    for browser in (dana, omar):
+        do(browser, report, "suspend", **HATE)
+
+    assert Decision.objects.latest("id").approves == Decision.objects.earliest("id")
+
+
+def test_another_reason_is_another_proposal(dana: Browser, omar: Browser, report: Report) -> None:
+    do(dana, report, "suspend", **HATE, reason="one")
+    do(omar, report, "suspend", **HATE, reason="other")
+
+    kinds = Decision.objects.order_by("id").values_list("kind", flat=True)
+    assert list(kinds) == ["proposal", "proposal"]
+    assert standing(report) == ("needs_review", "second_approval")
+
+
+@pytest.mark.parametrize(("action", "status"), [("warn", "resolved"), ("reopen", "needs_review")])
+def test_a_second_person_may_decide_otherwise_or_send_it_back(
+    dana: Browser, omar: Browser, report: Report, action: str, status: str
+) -> None:
+    do(dana, report, "suspend", **HATE)
+
+    assert do(omar, report, action, **HATE).status_code == 302
+
+    assert standing(report) == (status, "")
+
+
+def test_an_approval_that_comes_second_says_what_was_decided(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    proposal, html = Decision.objects.get(), read(omar, report)
+    do(log_in("vera", "reviewer"), report, "warn", **HATE)
+
+    answer = approve(omar, report, html, proposal)
+
+    assert answer.status_code == 409
+    assert "<bdi>vera</bdi> decided before you: warn" in " ".join(answer.content.decode().split())
+
+
+def test_an_approval_leaves_alone_what_came_after_the_proposal(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    later = client_of_sender.send(Report.objects.get(pk=report.pk).content.body)
+    assert later.item_id == report.item_id
+
+    approve(omar, report, read(omar, report), Decision.objects.get())
+
+    assert Report.objects.get(pk=report.pk).status == "resolved"
+    assert Report.objects.get(pk=later.pk).status == "pending"
+
+
+@pytest.mark.parametrize("answer", ["x", "4711", "9" * 30])
+def test_what_nobody_proposed_is_not_approved(omar: Browser, report: Report, answer: str) -> None:
+    values = {**form_of(read(omar, report)), "approve": answer}
+
+    assert omar.post(f"/review/items/{report.item_id}/", values).status_code == 404
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("second_from", "category", "waits"),
+    [(4, "spam", "second_approval"), (4, "hate", "second_approval"), (None, "hate", "")],
+)
+def test_the_installation_says_from_which_severity_a_second_person_is_needed(
+    dana: Browser, report: Report, second_from: int | None, category: str, waits: str
+) -> None:
+    Action.objects.filter(slug="remove").update(second_from=second_from)
+
+    do(dana, report, "remove", category=category)
+
+    assert standing(report)[1] == waits
+    assert Decision.objects.get().severity == 4
+
+
+def test_the_category_counts_where_the_item_itself_is_harmless(
+    dana: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    Action.objects.filter(slug="remove").update(second_from=3)
+    report = client_of_sender.send(body_saying("x"))
+    severity = policy.category("credible_threat")["severity"]
+
+    do(dana, report, "remove", category="credible_threat")
+
+    decision = Decision.objects.get()
+    assert (decision.severity, decision.kind) == (severity, Decision.Kind.PROPOSAL)
+    assert decision.policy_version == policy
+
+
+# --- Escalation
+
+
+def test_an_escalated_item_waits_for_who_may_decide_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    lena = log_in("lena", "lead")
+    html = read(omar, report)
+    do(dana, report, "escalate", note="beyond me")
+
+    refused = decide(omar, report.item, html, action="warn", **HATE, note="typed")
+    assert refused.status_code == 409  # it was read before the escalation
+    again = form_of(" ".join(refused.content.decode().split()))
+    refused = omar.post(
+        f"/review/items/{report.item_id}/",
+        {**again, "action": "warn", **HATE, "note": "typed", "stay": ""},
+    )
+    said = " ".join(refused.content.decode().split())
+    assert refused.status_code == 403
+    assert "<bdi>dana</bdi> escalated this item." in said
+    assert "Who may decide: <bdi>lena</bdi>." in said
+    assert "typed</textarea>" in said
+    assert "<bdi>dana</bdi> escalated it." in read(lena, report)
+    assert do(lena, report, "warn", **HATE).status_code == 302
+    assert standing(report) == ("resolved", "")
+    assert AuditEntry.objects.filter(action="escalated").count() == 1
+
+
+def test_a_verdict_takes_no_item_away_from_the_person_it_waits_for(
+    dana: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    do(dana, report, "escalate")
+
+    classify(report, policy)
+
+    assert standing(report) == ("needs_review", "escalated")
+    assert Item.objects.get().list == Item.List.NEEDS_REVIEW
+
+
+# --- Actions
+
+
+def test_an_action_that_is_offered_no_more_keeps_its_name_in_the_story(
+    dana: Browser, report: Report
+) -> None:
+    do(dana, report, "label", **HATE)
+    Action.objects.filter(slug="label").update(is_active=False)
+
+    html = read(dana, report)
+
+    assert "<bdi>dana</bdi> decided: label." in html
+    assert re.search(r'value="label"', html) is None
+
+
+def test_an_installation_adds_its_own_and_hostile_names_stay_text(
+    dana: Browser, report: Report
+) -> None:
+    Action.objects.create(
+        slug="age-gate",
+        names={"en": "<b>age gate\u202e</b>"},
+        outcome=Action.Outcome.UPHOLDS,
+        key="g",
+        position=5,
+    )
+
+    html = read(dana, report)
+
+    assert "&lt;b&gt;age gate[U+202E]&lt;/b&gt; <kbd>g</kbd>" in html
+    assert do(dana, report, "age-gate", **HATE).status_code == 302
+    assert standing(report) == ("resolved", "")
