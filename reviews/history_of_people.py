@@ -56,9 +56,7 @@ def decisions_by(
     after: str = "",
 ) -> DecisionsPage:
     """A page of decisions, newest first; blank means anybody's, any. `ValueError` for an odd key."""
-    found = Decision.objects.order_by("-pk").select_related(
-        "reviewer", "item__sender", "action", "overrides__action"
-    )
+    found = Decision.objects.order_by("-pk").select_related(*_TOLD)
     if reviewer:
         # Asked apart: of a join the planner would walk back through everybody's.
         whose = User.objects.filter(username=reviewer).values_list("pk", flat=True).first()
@@ -109,11 +107,8 @@ def read_author_page(report: Report) -> AuthorPage | None:
     first = waiting.order_by("item", "-pk").distinct("item").values("pk")
     cards = cards_of(Report.objects.filter(pk__in=first).order_by("-pk")[:PAGE])
     about = DecidedReport.objects.filter(report__in=newest).values("decision")
-    decisions = Decision.objects.filter(pk__in=about).order_by("-pk")
-    shown = decisions.select_related("reviewer", "item__sender", "action", "overrides__action")[
-        :PAGE
-    ]
-    return AuthorPage(author, cards, list(shown))
+    decisions = Decision.objects.filter(pk__in=about).order_by("-pk").select_related(*_TOLD)
+    return AuthorPage(author, cards, list(decisions[:PAGE]))
 
 
 def _reports_of(report: Report) -> ReportQuerySet:

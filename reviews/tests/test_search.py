@@ -324,3 +324,25 @@ def test_the_page_says_how_much_of_a_report_is_searched(
     html = look_for(browser, "marmalade")
     assert found(html) == []
     assert f"The first {search_text.SEARCHED_CHARACTERS:,} characters" in html
+
+
+def test_what_a_reviewer_wants_hidden_is_found_and_stays_hidden(
+    client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    report = client_of_sender.send(body_saying("I will kill you tomorrow"))
+    judge_threat(report, policy)
+    veiled = log_in("vera", "reviewer", veiled=True)
+
+    for address in (f"{SEARCH}?q=tomorrow", f"/review/authors/{report.public_id}/"):
+        html = page(veiled, address)
+        assert cards(html) == 1
+        assert "kill you" not in html
+        assert "The author threatens the reader." in html
+    assert "I will kill you tomorrow" in look_for(log_in("dana", "reviewer"), "tomorrow")
+
+
+def test_a_card_says_who_has_the_item(client_of_sender: Client) -> None:
+    report = client_of_sender.send(body_saying("marmalade"))
+    page(log_in("omar", "reviewer"), f"/review/items/{report.item_id}/")
+
+    assert "<bdi>omar</bdi> has it until" in look_for(log_in("dana", "reviewer"), "marmalade")
