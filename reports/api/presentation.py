@@ -21,8 +21,10 @@ class ClassificationOut(BaseModel):
 
 
 class DecisionOut(BaseModel):
-    action: str
-    category: str | None
+    action: str = Field(
+        description="The id of one of the installation's actions, such as `remove`."
+    )
+    category: str | None = Field(description="Null where the action names no violation.")
     effective_at: datetime
 
 
@@ -30,7 +32,11 @@ class ReportOut(BaseModel):
     """One report as it is now."""
 
     id: UUID
-    status: str = Field(json_schema_extra={"enum": list(Report.Status.values)})
+    status: str = Field(
+        json_schema_extra={"enum": list(Report.Status.values)},
+        description="Until a person's decision is in effect, a few seconds after it was taken, the "
+        "status from before it.",
+    )
     received_at: datetime
     due_at: datetime = Field(description="Received plus your latency budget.")
     overdue: bool
@@ -38,7 +44,10 @@ class ReportOut(BaseModel):
         description="Why there is no verdict yet; null unless the status is pending."
     )
     classification: ClassificationOut | None = Field(description="The current verdict.")
-    decision: DecisionOut | None = Field(description="The latest decision in effect.")
+    decision: DecisionOut | None = Field(
+        description="The latest decision in effect; null unless the status is resolved. Not one that "
+        "can still be taken back, nor one that waits for a second person."
+    )
 
 
 class ReportsPageOut(BaseModel):

@@ -125,7 +125,9 @@ class ReportsView(APIView):
         operation_id="list_reports",
         summary="List your reports, oldest first",
         parameters=[
-            OpenApiParameter("status", str, enum=Report.Status.values),
+            OpenApiParameter(
+                "status", str, enum=Report.Status.values, description="As each report shows it."
+            ),
             OpenApiParameter("item_type", str),
             OpenApiParameter("received_after", OpenApiTypes.DATETIME),
             OpenApiParameter("cursor", str, description="From `next` or `previous`."),
