@@ -6,7 +6,7 @@ import http.client
 import os
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -43,16 +43,31 @@ class HotPage:
     post: bool = False
 
 
+# Of the rows that `write_desk` makes, 4001 is in review and 4006 resolved; `{report}` is one of 4001's.
 PAGES = (
-    HotPage("needs review", "/review/needs-review/", "item_in_list_order"),
-    HotPage("pending", "/review/pending/", "item_in_list_order"),
-    HotPage("judged safe", "/review/safe/", "item_in_list_order"),
+    HotPage("needs review", "/review/needs-review/", "item_open_in_list_order"),
+    HotPage("pending", "/review/pending/", "item_open_in_list_order"),
+    HotPage("judged safe", "/review/safe/", "item_open_in_list_order"),
     HotPage("resolved", "/review/resolved/", "item_resolved_latest"),
-    HotPage("narrowed", "/review/needs-review/?language=ar&category=spam", "item_in_list_order"),
+    HotPage(
+        "narrowed", "/review/needs-review/?language=ar&category=spam", "item_open_in_list_order"
+    ),
+    HotPage("start reviewing", "/review/needs-review/start/", "item_open_in_list_order", post=True),
     HotPage("item in review", "/review/items/4001/", "report_of_item"),
     HotPage("item resolved", "/review/items/4006/", "report_of_item"),
+    HotPage("search: a rare word", "/review/search/?q=p-4001", "content_searched"),
+    HotPage("search: common words", "/review/search/?q=train+late", "content_searched"),
+    HotPage("saved views", "/review/views/"),
+    HotPage("decisions of one", "/review/decisions/?reviewer=admin", "decision_of_reviewer"),
+    HotPage("author", "/review/authors/{report}/"),
+    HotPage("preferences", "/review/preferences/"),
+    HotPage("disagreements", "/review/disagreements/"),
     HotPage("admin: pending reports", "/admin/reports/pendingreport/", user="admin"),
+    HotPage("admin: reports", "/admin/reports/report/", user="admin"),
     HotPage("admin: items", "/admin/reports/item/", user="admin"),
+    HotPage("admin: verdicts", "/admin/classifier/classification/", user="admin"),
+    HotPage("admin: jobs", "/admin/classifier/job/", user="admin"),
+    HotPage("admin: decisions", "/admin/reviews/decision/", user="admin"),
 )
 
 
@@ -84,17 +99,20 @@ def bench_desk(
         say(f"writing {size - written:,} items")
         with psycopg.connect(services.database_url, autocommit=True) as database:
             write_desk(database, interruption, first=written + 1, last=size)
+            first = "SELECT min(public_id::text) FROM reports_report WHERE item_id = 4001"
+            (report,) = database.execute(first).fetchone() or ("",)
         written = size
-        for page in PAGES:
+        pages = [replace(page, address=page.address.format(report=report)) for page in PAGES]
+        for page in pages:
             p95 = _first_byte_p95(port, page, cookies[page.user])
             interruption.check()
             found["pages"].setdefault(page.name, {})[f"p95_ms_{size}"] = round(p95 * 1000, 1)
     os.environ.update(env)
-    _explain(found, rows)
+    _explain(found, pages, rows)
     return found
 
 
-def _explain(found: dict[str, Any], rows: int) -> None:
+def _explain(found: dict[str, Any], pages: list[HotPage], rows: int) -> None:
     import django  # noqa: PLC0415  after the environment is set
 
     django.setup()
@@ -103,7 +121,7 @@ def _explain(found: dict[str, Any], rows: int) -> None:
 
     wrong = []
     say(f"{'page':>26} {'p95 ms':>8} {f'{SMALL:,}':>8} {'ratio':>6} {'statements':>11}")
-    for page in PAGES:
+    for page in pages:
         browser = Client(headers={"host": "localhost"})
         browser.force_login(User.objects.get(username=page.user))
         plans = plans_of(browser, page.address, post=page.post)
@@ -155,14 +173,17 @@ def log_in(port: int, name: str, password: str) -> str:
 def _first_byte_p95(port: int, page: HotPage, cookie: str) -> float:
     """Seconds from the request to the first byte of its answer, one request after another."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    token = SimpleCookie(cookie)["csrftoken"].value
+    headers = {"Cookie": cookie, "X-CSRFToken": token, "Content-Length": "0"}
     taken = []
     for nth in range(ASKED + 3):
         began = time.perf_counter()
-        connection.request("GET", page.address, headers={"Cookie": cookie})
+        method = "POST" if page.post else "GET"
+        connection.request(method, page.address, headers=headers)
         answer = connection.getresponse()
         first = time.perf_counter() - began
         answer.read()
-        if answer.status != 200:
+        if answer.status not in {200, 302}:
             raise DevError(f"{page.address} answers {answer.status}")
         if nth >= 3:
             taken.append(first)

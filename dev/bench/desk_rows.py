@@ -88,8 +88,9 @@ _ROWS = (
     FROM reports_report WHERE status = 'pending' AND item_id BETWEEN %(first)s AND %(last)s""",
     """WITH decided AS (
         INSERT INTO reviews_decision (item_id, reviewer_id, action, category, note, reason,
-            effective_at)
-        SELECT id, (SELECT min(id) FROM auth_user), 'no_violation', '', '', '', resolved_at
+            created_at, effective_at)
+        SELECT id, (SELECT min(id) FROM auth_user), 'no_violation', '', '', '', resolved_at,
+            resolved_at
         FROM reports_item WHERE list = 'resolved' AND id BETWEEN %(first)s AND %(last)s
         RETURNING id, item_id)
     INSERT INTO reviews_decidedreport (decision_id, report_id)

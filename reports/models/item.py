@@ -51,8 +51,12 @@ class Item(models.Model):
             ),
         ]
         indexes = [
-            # Read by the lists of items: most severe first, then oldest.
-            models.Index(fields=["list", "-rank", "since", "id"], name="item_in_list_order"),
+            # Read by the lists of open items and by who takes the next: most severe first, then oldest.
+            models.Index(
+                fields=["list", "-rank", "since", "id"],
+                name="item_open_in_list_order",
+                condition=~models.Q(list="resolved"),
+            ),
             # Counted in the navigation: items whose pending reports are overdue.
             models.Index(
                 fields=["due_at"], name="item_pending_by_due", condition=models.Q(list="pending")

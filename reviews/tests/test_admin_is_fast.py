@@ -122,7 +122,7 @@ def test_a_long_list_says_that_there_are_more_and_leads_no_further(
 @pytest.mark.parametrize(
     ("address", "index"),
     [
-        ("/admin/reports/item/", "item_in_list_order"),
+        ("/admin/reports/item/", "item_open_in_list_order"),
         ("/admin/reports/item/?list=resolved", "item_resolved_latest"),
         ("/admin/reports/report/", "report_in_list_order"),
         ("/admin/reports/pendingreport/", "report_in_list_order"),

@@ -103,7 +103,7 @@ def test_the_next_item_is_found_by_the_lists_index_and_nothing_is_sorted() -> No
     with transaction.atomic():
         plan = top.select_for_update(no_key=True, skip_locked=True, of=("self",))[:1].explain()
 
-    assert "item_in_list_order" in plan
+    assert "item_open_in_list_order" in plan
     assert "Sort" not in plan
     assert "Seq Scan on reports_item" not in plan
 
