@@ -250,7 +250,7 @@ CHANGES: dict[str, Change] = {
     ),
     "admin/reviews/action/<object_id>/change/": Change(
         ("action_changed",),
-        submit("admin/reviews/action/<object_id>/change/", position=50),
+        submit("admin/reviews/action/<object_id>/change/", key="z"),
         is_once=True,
     ),
     # Senders and keys
