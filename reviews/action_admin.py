@@ -9,7 +9,8 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from reports.admin import AnyModelAdmin, person
+from reports.admin import person
+from reports.admin.evidence import FastList
 from reports.audit import write_audit
 from reports.foreign_text import name_controls
 from reviews.models import Action
@@ -54,12 +55,13 @@ class ActionForm(forms.ModelForm):  # type: ignore[type-arg]
         for language, name in names.items():
             if name_controls(name) != name:
                 self.add_error(f"name_{language}", _("It holds characters that cannot be seen."))
-        self.instance.names = names
+        if "en" in names:  # else the form is shown again, under the name that it had
+            self.instance.names = names
         return cleaned
 
 
 @admin.register(Action)
-class ActionAdmin(AnyModelAdmin):
+class ActionAdmin(FastList):
     """What an action means stands once it is there; out of use it goes by being offered no more."""
 
     form = ActionForm
@@ -90,6 +92,8 @@ class ActionAdmin(AnyModelAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:  # noqa: FBT001
+        if change and not form.changed_data:
+            return
         super().save_model(request, obj, form, change)
         write_audit(
             action="action_changed" if change else "action_created",

@@ -56,7 +56,7 @@ class StateFilter(DefaultFilter):
 @admin.register(Job)
 class JobAdmin(EvidenceAdmin):
     list_display = (
-        "about",
+        "public_id",
         "version",
         "state",
         "reason",
@@ -98,6 +98,11 @@ class JobAdmin(EvidenceAdmin):
 
     def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         return of_report(rows, term)
+
+    @admin.display(description=_("report"))
+    def public_id(self, job: Job) -> SafeString:
+        # Plain, for the list makes a link to the job of it.
+        return format_html("<bdi>{}</bdi>", job.report.public_id)
 
     @admin.display(description=_("report"))
     def about(self, job: Job) -> SafeString:

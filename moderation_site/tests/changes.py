@@ -235,6 +235,24 @@ CHANGES: dict[str, Change] = {
     "review/preferences/keys/": Change(
         ("preferences_changed",), post("review/preferences/keys/"), is_once=True
     ),
+    # What reviewers can choose
+    "admin/reviews/action/add/": Change(
+        ("action_created",),
+        post(
+            "admin/reviews/action/add/",
+            slug="hide",
+            name_en="hide",
+            outcome="upholds",
+            key="z",
+            position=50,
+            is_active="on",
+        ),
+    ),
+    "admin/reviews/action/<object_id>/change/": Change(
+        ("action_changed",),
+        submit("admin/reviews/action/<object_id>/change/", key="z"),
+        is_once=True,
+    ),
     # Senders and keys
     "admin/reports/sender/add/": Change(
         ("sender_created",), submit("admin/reports/sender/add/", name="third")

@@ -154,6 +154,7 @@ reports/pendingreport           oas   -    -       -
 reports/report                  oas   -    -       -
 reports/sender                  oas   as   as      -
 reports/trustedflagger          oas   -    -       -
+reviews/action                  as    as   as      -
 reviews/claim                   oas   -    -       -
 reviews/decision                as    -    -       -
 reviews/hold                    oas   -    -       -

@@ -172,6 +172,22 @@ HARMS = {
         "UPDATE reviews_decision SET item_id = @new WHERE action = 'warn'",
         "decided",
     ),
+    "a wait for a second person whom nobody called": Harm(
+        "V6",
+        "INSERT INTO reviews_hold (item_id, kind, placed_by_id) SELECT @unsafe, 'second_approval', id"
+        " FROM auth_user WHERE username = 'dana'",
+        "item of unsafe",
+    ),
+    "an escalation that waits for nobody": Harm(
+        "V6",
+        "UPDATE reviews_decision SET action = 'escalate' WHERE action = 'reopen'",
+        "item of reopened",
+    ),
+    "a proposal that counts": Harm(
+        "V6",
+        "UPDATE reviews_decision SET action = 'reopen' WHERE action = 'warn'",
+        "decided",
+    ),
     "more tries than claims": Harm(
         "V7", "UPDATE classifier_job SET faults = 9 WHERE report_id = :waiting", "waiting"
     ),

@@ -46,13 +46,13 @@ def test_a_reviewer_logs_in_opens_the_top_item_decides_and_lands_on_the_next(
     page.get_by_role("button", name="Start reviewing").click()
     expect(page.locator("h1")).to_contain_text(first.external_id)
     expect(page.locator(".reported mark")).to_have_text("I will kill you tomorrow")
-    page.get_by_label("remove and suspend").check()
+    page.get_by_label("remove", exact=True).check()
     page.get_by_label("Category").select_option(label="Credible threat")
     page.get_by_label("Note for colleagues").fill("Third time this week.")
     page.get_by_role("button", name="Submit and next").click()
 
     expect(page.locator("h1")).to_contain_text(second.external_id)
-    expect(page.get_by_role("status")).to_contain_text("Decided: remove and suspend.")
+    expect(page.get_by_role("status").first).to_contain_text("Decided: remove.")
     page.get_by_label("no violation").check()
     page.get_by_role("button", name="Submit and next").click()
     expect(page.get_by_role("status").last).to_have_text("That was the last one of this list.")
@@ -132,5 +132,5 @@ def test_hostile_content_runs_nothing_and_the_content_security_policy_reports_no
     for address in ("/review/needs-review/", f"/review/items/{report.item_id}/"):
         page.goto(address)
         assert page.title() != "owned"
-        assert page.locator("main script, main img").count() == 0
+        assert page.locator("main script:not([src^='/static/']), main img").count() == 0
         expect(page.locator(".glyph").first).to_have_text("U+202E")
