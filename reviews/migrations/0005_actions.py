@@ -182,7 +182,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     ("key__regex", "^[a-z]$"),
-                    models.Q(("key__in", ["a", "h", "k", "o", "s", "u", "x"]), _negated=True),
+                    models.Q(
+                        ("key__in", ["a", "c", "g", "h", "k", "m", "o", "s", "u", "x"]),
+                        _negated=True,
+                    ),
                 ),
                 name="action_letter_is_no_command",
             ),

@@ -6,8 +6,9 @@ from django.utils.translation import gettext_lazy as _
 from reports.foreign_text import name_controls
 from reports.models import Severity
 
-# Letters that are commands of the desk: approve, hold, skip, hand over, show the text, undo, release.
-COMMANDS = "ahkosux"
+# Letters that are commands of the desk: approve, category, start, hold, skip, note, hand over, show the
+# text, undo, release.
+COMMANDS = "acghkmosux"
 
 
 class ActionQuerySet(models.QuerySet["Action"]):
