@@ -157,7 +157,7 @@ def test_a_list_is_read_in_the_order_of_an_index(
 def test_a_search_finds_a_whole_id_by_an_index(
     browser: Browser, policy: PolicyVersion, address: str, index: str
 ) -> None:
-    fill(policy, 30, "few")
+    fill(policy, 500, "many")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 

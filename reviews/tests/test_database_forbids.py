@@ -324,7 +324,7 @@ def test_an_action_that_nobody_could_use_is_refused(
     rule: str,
     values: dict[str, Any],
 ) -> None:
-    usable: dict[str, Any] = {"names": {"en": "gate"}, "outcome": "upholds", "key": "g"}
+    usable: dict[str, Any] = {"names": {"en": "gate"}, "outcome": "upholds", "key": "j"}
     with pytest.raises(DatabaseError) as error, transaction.atomic():
         Action.objects.create(slug="gate", **{**usable, **values})
     assert refused_by(error) == rule

@@ -50,11 +50,11 @@ def test_a_permission_that_is_taken_away_is_gone_with_the_next_page() -> None:
     assert browser.get("/review/needs-review/").status_code == 403
 
 
-def test_a_page_reads_the_session_and_the_person_and_nothing_else_of_either() -> None:
+def test_a_page_reads_the_person_their_preferences_and_permissions_in_one_statement() -> None:
     browser = log_in("dana", "reviewer")
 
     with CaptureQueriesContext(connection) as asked:
         browser.get("/review/needs-review/")
 
-    about_people = [each["sql"] for each in asked.captured_queries if "auth_" in each["sql"]]
-    assert len(about_people) == 1
+    for table in ("auth_permission", "reviews_preferences"):
+        assert len([each for each in asked.captured_queries if table in each["sql"]]) == 1

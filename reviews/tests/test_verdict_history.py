@@ -147,6 +147,7 @@ def test_a_long_history_asks_the_database_no_more_often(
 ) -> None:
     report = judged_safe(client_of_sender, policy)
     browser, counts = log_in("dana", "reviewer"), []
+    page(browser, f"/review/items/{report.item_id}/")  # takes it
     for _round in range(2):
         ask_again(report, make_batch(next_version()))
         with CaptureQueriesContext(connection) as asked:
