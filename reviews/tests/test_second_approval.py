@@ -10,7 +10,7 @@ from pytest_django import Settings
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
-from reviews.models import Action, Decision, Hold
+from reviews.models import Action, Decision, Draft, Hold
 from reviews.tests.people import (
     classify,
     decide,
@@ -197,6 +197,25 @@ def test_an_approval_that_comes_second_says_what_was_decided(
 
     assert answer.status_code == 409
     assert "<bdi>vera</bdi> decided before you: warn" in " ".join(answer.content.decode().split())
+
+
+def test_a_refused_approval_keeps_the_draft_and_shows_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    html, address = read(omar, report), f"/review/items/{report.item_id}/"
+    omar.post(f"{address}draft/", {**form_of(html), "action": "warn", "note": "my long note"})
+    time_runs_out()
+    read(log_in("vera", "reviewer"), report)
+
+    answer = approve(omar, report, html, Decision.objects.get())
+
+    assert answer.status_code == 409
+    said = " ".join(answer.content.decode().split())
+    assert "<bdi>vera</bdi> has this item until" in said
+    assert "my long note</textarea>" in said
+    assert "This field is required." not in said
+    assert Draft.objects.get().note == "my long note"
 
 
 def test_an_approval_leaves_alone_what_came_after_the_proposal(
