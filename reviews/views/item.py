@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.claims import HOLDS, HeldByAnotherError, claim_item
-from reviews.decision_form import DecisionForm, SeenForm
+from reviews.decision_form import ApprovalForm, DecisionForm
 from reviews.decisions import (
     DECIDE_ESCALATED,
     EscalatedError,
@@ -96,13 +96,14 @@ def _decide(
     request: HttpRequest, reviewer: User, page: ItemPage, policy: PolicyVersion | None
 ) -> HttpResponse:
     proposal = _approved(request, page)
-    form: Any = SeenForm(request.POST) if proposal else _form(page, policy, data=request.POST)
+    approval = ApprovalForm(request.POST) if proposal else None
+    form: Any = approval or _form(page, policy, data=request.POST)
     if not form.is_valid():
         again = _again(request, page, policy)
-        if not proposal and (again.is_valid() or "reports" in form.errors):
+        if not approval and (again.is_valid() or "reports" in form.errors):
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
-    wish = approval_of(proposal) if proposal else form.wish()
+    wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
     try:
         decision = decide_item(
             item_id=page.item.pk,
@@ -110,6 +111,7 @@ def _decide(
             wish=wish,
             report_ids=form.cleaned_data["reports"],
             last_decision_id=form.cleaned_data["last"],
+            keeps_draft=proposal is not None,
         )
     except StaleDecisionError as stale:
         # What was typed stays; a second try overrides knowingly.
@@ -219,6 +221,8 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     tried = status != HTTPStatus.OK
+    sent = _as_shown(request.POST, page) if tried and "approve" in request.POST else None
+    seen = {"reports": _ids(page), "last": _last(page)}
     context = {
         "page": page,
         "desk": desk,
@@ -226,6 +230,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "summary_first": veils,
         "veiled": veils and not desk.has_revealed,
         "form": form,
+        "approval": ApprovalForm(sent, initial=seen, auto_id="approval-%s"),
         "stale": stale,
         "draft": None if form.is_bound else page.draft,
         "policy": policy,
