@@ -4,6 +4,7 @@ Saving one is no change of state, and so leaves no audit row.
 """
 
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -23,24 +24,33 @@ class Typed:
     reason: str = ""
 
 
-def save_draft(*, item_id: int, reviewer: User, typed: Typed, last_decision_id: int | None) -> None:
-    """Keep what is typed in place of what was; where nothing is, keep nothing.
+class DecidedSinceError(Exception):
+    """The reviewer has decided about the item after the page was shown. Nothing was written."""
+
+
+def save_draft(
+    *, item_id: int, reviewer: User, typed: Typed, last_decision_id: int | None
+) -> datetime | None:
+    """Keep what is typed in place of what was, and say when; where nothing is, keep nothing.
 
     `last_decision_id` is the item's newest decision as the page showed it. What comes in after the
-    reviewer's own decision, as the page is left, is not kept. Raises `Item.DoesNotExist`.
+    reviewer's own decision, as the page is left, is not kept: raises `DecidedSinceError`. Raises
+    `Item.DoesNotExist` as well.
     """
     with transaction.atomic():
         # Under the item's lock, as deciding: no draft slips in behind the decision that ends it.
         lifecycle.lock_item(item_id)
         own = Decision.objects.filter(item=item_id, reviewer=reviewer)
         if own.filter(pk__gt=last_decision_id or 0).exists():
-            return
+            raise DecidedSinceError
         if typed == Typed():
             forget_draft(item_id=item_id, reviewer=reviewer)
-            return
-        Draft.objects.update_or_create(
+            return None
+        draft, _made = Draft.objects.update_or_create(
             item_id=item_id, reviewer=reviewer, defaults={**asdict(typed), "saved_at": Now()}
         )
+        draft.refresh_from_db(fields=["saved_at"])
+        return draft.saved_at
 
 
 def forget_draft(*, item_id: int, reviewer: User) -> None:

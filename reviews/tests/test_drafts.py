@@ -96,7 +96,8 @@ def test_what_comes_in_after_ones_own_decision_is_not_kept(dana: Browser, item: 
     before = form_of(page(dana, address_of(item)))["last"]
     decide(dana, item, page(dana, address_of(item)), action="no_violation", note="done")
 
-    save(dana, item, note="done", last=before)
+    answer = save(dana, item, note="done", last=before)
+    assert answer.status_code == 409
     assert not Draft.objects.exists()
 
     save(dana, item, note="second thoughts", last=form_of(page(dana, address_of(item)))["last"])
@@ -118,6 +119,17 @@ def test_a_form_that_came_too_late_or_incomplete_is_a_draft(
     assert decide(dana, item, seen, note="a long text", **wish).status_code == status
 
     assert "a long text" in page(dana, address_of(item))
+
+
+def test_who_saves_a_draft_without_scripts_is_told_that_it_was_not_kept(
+    dana: Browser, item: Item
+) -> None:
+    before = form_of(page(dana, address_of(item)))["last"]
+    decide(dana, item, page(dana, address_of(item)), action="no_violation")
+
+    answer = dana.post(f"{address_of(item)}draft/", {"note": "in another tab", "last": before})
+
+    assert "The draft was not saved." in page(dana, answer["Location"])
 
 
 def test_a_text_as_long_as_a_note_may_be_is_kept_line_breaks_counted_once(

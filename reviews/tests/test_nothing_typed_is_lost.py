@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Locator, Page, Route, expect
 
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
+from reviews.decisions import Wish, decide_item
 from reviews.models import Decision, Draft
 from reviews.tests.chromium import FOUND, MISSING, PASSWORD, log_in, make_reviewer
 from reviews.tests.people import judge_threat
@@ -91,6 +93,84 @@ def test_what_was_typed_without_a_connection_is_kept_in_the_browser_until_the_se
     expect(page.get_by_text("Draft saved.")).to_be_visible()
     assert Draft.objects.get().note == "typed in a tunnel"
     assert kept_here(page) == []
+
+
+def test_older_words_of_a_browser_are_offered_and_do_not_replace_what_the_server_has(
+    open_page: Any, item: Item
+) -> None:
+    page = open_item(open_page(expected=LOST), item)
+    page.context.set_offline(True)
+    note_on(page).fill("typed in a tunnel")
+    tabs = page.context
+    page.close()
+    tabs.set_offline(False)
+    elsewhere = open_page(expected=LOST)
+    log_in(elsewhere, "dana")
+    elsewhere.goto(address_of(item))
+    note_on(elsewhere).fill("typed at a desk, later and longer")
+    expect(elsewhere.get_by_text("Draft saved.")).to_be_visible()
+
+    page = tabs.new_page()
+    page.goto(address_of(item))
+    other = page.get_by_role("button", name="Show the other words")
+    expect(other).to_be_visible()
+    expect(note_on(page)).to_have_value("typed at a desk, later and longer")
+    assert Draft.objects.get().note == "typed at a desk, later and longer"
+    other.click()
+    expect(note_on(page)).to_have_value("typed in a tunnel")
+    other.click()
+    expect(note_on(page)).to_have_value("typed at a desk, later and longer")
+
+
+def test_a_page_goes_on_from_its_own_saved_draft_without_asking(open_page: Any, item: Item) -> None:
+    page = open_item(open_page(expected=LOST), item)
+    note_on(page).fill("saved")
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    page.context.set_offline(True)
+    note_on(page).fill("saved, and then a tunnel")
+    tabs = page.context
+    page.close()
+    tabs.set_offline(False)
+
+    page = tabs.new_page()
+    page.goto(address_of(item))
+
+    expect(note_on(page)).to_have_value("saved, and then a tunnel")
+    expect(page.get_by_role("button", name="Show the other words")).to_be_hidden()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert kept_here(page) == []
+
+
+def test_the_browser_keeps_what_the_server_does_not(open_page: Any, item: Item) -> None:
+    page = open_item(open_page(), item)
+    decide_item(
+        item_id=item.pk,
+        reviewer=User.objects.get(username="dana"),
+        wish=Wish("reopen"),
+        report_ids=[item.reports.get().pk],
+        last_decision_id=None,
+    )
+    with page.expect_response("**/draft/*") as answer:
+        note_on(page).fill("typed in another tab")
+
+    assert answer.value.status == 409
+    expect(page.get_by_text("Draft saved.")).to_be_hidden()
+    assert len(kept_here(page)) == 1
+
+
+@pytest.mark.parametrize("broken", ["setItem", "getItem"])
+def test_a_full_or_forbidden_storage_keeps_no_draft_from_the_server(
+    open_page: Any, item: Item, broken: str
+) -> None:
+    page = open_page()
+    page.add_init_script(
+        f"Storage.prototype.{broken} = () => {{ throw new DOMException('no', 'QuotaExceededError') }}"
+    )
+    open_item(page, item)
+    note_on(page).fill("the storage is full")
+
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert Draft.objects.get().note == "the storage is full"
 
 
 def test_the_network_drops_at_submit_and_comes_back_and_there_is_one_decision(

@@ -1,4 +1,5 @@
 // What is typed is kept: at once in this browser, a moment later on the server, which then has it alone.
+// Each copy in the browser says on which of the server's it was written; a newer one there is not its own.
 
 const PAUSE = 1_000;
 const NAMES = ["action", "category", "note", "reason"];
@@ -9,6 +10,9 @@ if (form) keepDraft(form, document.querySelector("form#draft"));
 function keepDraft(form, restored) {
   const place = form.dataset.draft;
   const saved = form.querySelector("[data-saved]");
+  const other = restored.querySelector("[data-other]");
+  // When the server kept what this page goes on from; blank for nothing.
+  let since = form.dataset.since;
   // What the server has; a page that answers a submit shows more than it said before.
   let known = "bound" in form.dataset ? "" : typed();
   let saving = false;
@@ -31,6 +35,40 @@ function keepDraft(form, restored) {
     });
   }
 
+  /** What this browser kept, if anything that this script wrote. */
+  function kept() {
+    try {
+      const { values, since } = JSON.parse(localStorage.getItem(place));
+      return { values: JSON.stringify(values), since };
+    } catch {
+      return null;
+    }
+  }
+
+  function keep() {
+    try {
+      localStorage.setItem(place, JSON.stringify({ values: JSON.parse(typed()), since }));
+    } catch {
+      // A full or forbidden storage: the server alone keeps it.
+    }
+  }
+
+  function forget() {
+    try {
+      localStorage.removeItem(place);
+    } catch {
+      // As above.
+    }
+  }
+
+  /** The words of this browser and those of the server change places. */
+  function swap() {
+    const here = typed();
+    fill(JSON.parse(other.dataset.values));
+    other.dataset.values = here;
+    changed();
+  }
+
   async function save() {
     clearTimeout(timer);
     const now = typed();
@@ -46,10 +84,12 @@ function keepDraft(form, restored) {
         signal: AbortSignal.timeout(15_000),
       });
       if (!answer.ok || over) return;
+      ({ since } = await answer.json());
       known = now;
       saved.hidden = false;
-      if (typed() === known) localStorage.removeItem(place);
-      else timer = setTimeout(save, PAUSE);
+      if (typed() === known) return forget();
+      keep();
+      timer = setTimeout(save, PAUSE);
     } catch {
       // This browser has it. It goes again with the next word, or when the connection is back.
     } finally {
@@ -59,7 +99,7 @@ function keepDraft(form, restored) {
 
   function changed() {
     if (over) return;
-    localStorage.setItem(place, typed());
+    keep();
     saved.hidden = true;
     clearTimeout(timer);
     timer = setTimeout(saving ? changed : save, PAUSE);
@@ -68,20 +108,28 @@ function keepDraft(form, restored) {
   function end() {
     over = true;
     clearTimeout(timer);
-    localStorage.removeItem(place);
+    forget();
   }
 
-  const kept = localStorage.getItem(place);
-  if (kept !== null && kept !== typed() && !("bound" in form.dataset)) {
-    fill(JSON.parse(kept));
+  const mine = kept();
+  if (mine && "bound" in form.dataset) save();
+  else if (mine && mine.values === typed()) forget();
+  else if (mine) {
     restored.hidden = false;
-    restored.querySelector("[data-kept]").hidden = false;
+    if (since && mine.since !== since) {
+      other.dataset.values = mine.values;
+      other.hidden = false;
+    } else {
+      fill(JSON.parse(mine.values));
+      restored.querySelector("[data-kept]").hidden = false;
+      save();
+    }
   }
-  if (kept !== null) save().then(() => kept === known && localStorage.removeItem(place));
 
   form.addEventListener("input", changed);
   form.addEventListener("desk:sent", end);
   restored.addEventListener("submit", end);
+  other.querySelector("button").addEventListener("click", swap);
   addEventListener("online", save);
   addEventListener("pagehide", save);
 }

@@ -1,8 +1,12 @@
 // A shared machine keeps nobody's text for the next person: gone at log-out, and when another logs in.
 
 function clear(spared) {
-  for (const key of Object.keys(localStorage)) {
-    if (key.startsWith("draft:") && !(spared && key.startsWith(spared))) localStorage.removeItem(key);
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith("draft:") && !(spared && key.startsWith(spared))) localStorage.removeItem(key);
+    }
+  } catch {
+    // A forbidden storage has kept nothing.
   }
 }
 
