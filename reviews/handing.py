@@ -45,12 +45,16 @@ def hand_over(*, item_id: int, reviewer: User, to: User, note: str = "") -> None
     """Give an item to a colleague, whom it waits for `HANDED_FOR` and who is given it before others.
 
     Raises `ResolvedError`; `HeldByAnotherError` where a third person has it; `WaitsForAnotherError`
-    where the colleague may not decide it. The same hand-over sent twice is one.
+    where the colleague may not decide it. The same hand-over sent twice is one, and another note
+    takes the place of the first.
     """
     with transaction.atomic():
         item = _locked(item_id)
         standing = claim_in_force(item_id)
         if standing and (standing.reviewer_id, standing.handed_by_id) == (to.pk, reviewer.pk):
+            if note not in {"", standing.note}:
+                Claim.objects.filter(pk=standing.pk).update(note=note)
+                _audit_handing(standing, by=reviewer)
             return
         refuse_if_held(item_id, reviewer)
         _refuse_if_kept_from(to, item)
@@ -60,9 +64,7 @@ def hand_over(*, item_id: int, reviewer: User, to: User, note: str = "") -> None
         claim = Claim.objects.create(
             item=item, reviewer=to, handed_by=reviewer, note=note, expires_at=Now() + HANDED_FOR
         )
-        write_audit(
-            action="handed_over", of=item, actor=reviewer, detail={"claim": claim.pk, "to": to.pk}
-        )
+        _audit_handing(claim, by=reviewer)
 
 
 def put_aside(*, item_id: int, reviewer: User, lasts: timedelta, note: str = "") -> None:
@@ -92,6 +94,11 @@ def put_aside(*, item_id: int, reviewer: User, lasts: timedelta, note: str = "")
         seconds = int(lasts.total_seconds())
         detail = {"hold": hold.pk, "seconds": seconds}
         write_audit(action="put_aside", of=item, actor=reviewer, detail=detail)
+
+
+def _audit_handing(claim: Claim, *, by: User) -> None:
+    detail = {"claim": claim.pk, "to": claim.reviewer_id}
+    write_audit(action="handed_over", of=claim.item, actor=by, detail=detail)
 
 
 def _locked(item_id: int) -> Item:

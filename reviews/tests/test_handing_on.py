@@ -161,6 +161,18 @@ def test_handing_over_twice_leaves_one_row(
     assert audited().count("dana handed_over") == 1
 
 
+def test_a_later_note_takes_the_place_of_the_first(
+    dana: Browser, omar: Browser, reports: list[Report]
+) -> None:
+    given, address = {"to": str(pk("omar"))}, move(reports[0], "hand-over")
+    for note in ("at first", "look at message 3", "", "look at message 3"):
+        go(dana, address, **given, note=note)
+
+    assert "look at message 3" in page(omar, item_of(reports[0]))
+    assert Claim.objects.in_force().get(item=reports[0].item_id).note == "look at message 3"
+    assert audited().count("dana handed_over") == 2
+
+
 def test_only_an_active_colleague_who_may_decide_is_offered_and_taken(
     dana: Browser, omar: Browser, reports: list[Report]
 ) -> None:
