@@ -8,7 +8,7 @@ from classifier.models import PolicyVersion
 from reports.models import Item
 from reviews.bulk import Chosen
 from reviews.decisions import Wish
-from reviews.forms import TEXT_LIMIT, categories_of
+from reviews.forms import LongText, categories_of
 from reviews.lists import ListPage
 from reviews.models import Action
 from reviews.queue import PAGE
@@ -36,12 +36,7 @@ class BulkForm(forms.Form):
     item = ChosenField(error_messages={"required": _("Choose at least one item.")})
     action = forms.ChoiceField(label=_("Decision"))
     category = forms.ChoiceField(label=_("Category"), required=False)
-    note = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=TEXT_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-    )
+    note = LongText(label=_("Note for colleagues"))
 
     def __init__(self, data: Any, *, listed: ListPage, policy: PolicyVersion | None) -> None:
         super().__init__(data, auto_id="bulk-%s")

@@ -13,7 +13,7 @@ from reports.tests.sending import Client, body_saying
 from reviews.bulk_form import BulkForm
 from reviews.claims import claim_item
 from reviews.models import Decision
-from reviews.tests.people import classify, decide, log_in, page
+from reviews.tests.people import classify, decide, fill_list, log_in, page
 
 LIST = "/review/needs-review/"
 
@@ -141,6 +141,28 @@ def test_what_is_wrong_with_the_form_stands_on_the_list_and_the_choice_is_kept(
     assert len(re.findall(r'<input type="checkbox"[^>]* checked>', html)) == 2
     assert len(boxes(html)) == len(reports)
     assert not Decision.objects.exists()
+
+
+def test_a_refused_form_on_a_later_page_keeps_its_page_and_its_ticks(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    fill_list(client_of_sender, policy, "judged_safe", 40)
+    later = re.search(r'href="\?(after=[^"]+)"', page(browser, "/review/safe/"))
+    assert later is not None
+    html = page(browser, f"/review/safe/?{later[1]}")
+    address = re.search(r'id="bulk" method="post" action="([^"]+)"', html)
+    assert address is not None
+    here, chosen = address[1].replace("&amp;", "&"), boxes(html)
+
+    refused = browser.post(here, {"item": chosen[:3], "action": "", "note": "a\r\n" * 2_500})
+    again = " ".join(refused.content.decode().split())
+
+    assert refused.status_code == 422
+    assert boxes(again) == chosen
+    assert len(re.findall(r'<input type="checkbox"[^>]* checked>', again)) == 3
+    assert "at most" not in again  # a line break counts once
+    done = browser.post(here, {"item": chosen[:3], "action": "no_violation"})
+    assert f'href="/review/safe/?{later[1]}"' in done.content.decode()
 
 
 @pytest.mark.parametrize("chosen", [[], ["1"], ["1.2.x"], ["1.0.1"] * 26, ["1.0." + "9" * 30]])

@@ -1,7 +1,5 @@
 """One decision about the chosen items of a list, and what became of each."""
 
-from urllib.parse import urlencode
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,7 +12,13 @@ from reviews.bulk_form import BulkForm
 from reviews.lists import BY_SLUG
 from reviews.views.access import decider, may_review
 from reviews.views.lists import render_list
-from reviews.views.navigation import address_of, chosen_of, filters_of, with_navigation
+from reviews.views.navigation import (
+    address_of,
+    chosen_of,
+    filters_of,
+    here_of,
+    with_navigation,
+)
 
 
 @require_POST
@@ -30,13 +34,14 @@ def decide_chosen(request: HttpRequest, slug: str) -> HttpResponse:
     form = BulkForm(request.POST, listed=listed, policy=policy)
     if not form.is_valid():
         return render_list(request, listed, bulk=form, status=422)
+    here = here_of(request, chosen_of(filters_of(request)))
     context = {
         "outcomes": decide_items(
             reviewer=reviewer, wish=form.wish(), chosen=form.cleaned_data["item"]
         ),
         "listed": listed,
         "policy": policy,
-        "back": address_of("review-list", slug, query=urlencode(chosen_of(filters_of(request)))),
+        "back": address_of("review-list", slug, query=here),
         "from": slug,
     }
     return render(request, "reviews/bulk.html", with_navigation(request, context))

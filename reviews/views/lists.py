@@ -17,7 +17,7 @@ from reviews.lists import BY_SLUG, ListPage
 from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
 from reviews.views.access import decider, may_review
-from reviews.views.navigation import chosen_of, filter_form, with_navigation
+from reviews.views.navigation import chosen_of, filter_form, here_of, with_navigation
 
 
 @require_safe
@@ -52,6 +52,7 @@ def render_list(
         "filtered": bool(chosen),
         "chips": form.chips(filters),
         "query": urlencode(chosen),
+        "here": here_of(request, chosen),
         "next": urlencode({**chosen, "after": page.after}) if page.after else "",
         "from_top": "after" not in request.GET,
         "may_start": decider(request) is not None and listed.name != Item.List.RESOLVED,

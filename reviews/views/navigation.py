@@ -41,6 +41,12 @@ def chosen_of(filters: Filters) -> dict[str, str]:
     return filters.chosen()
 
 
+def here_of(request: HttpRequest, chosen: dict[str, str]) -> str:
+    """The query of the very page of a list that one is on; `chosen`: what it is narrowed to."""
+    after = request.GET.get("after")
+    return urlencode({**chosen, **({"after": after} if after else {})})
+
+
 def filter_form(
     request: HttpRequest,
     *,
