@@ -310,6 +310,9 @@ def test_without_javascript_a_draft_is_saved_by_its_button_and_an_item_is_decide
 ) -> None:
     page = open_item(open_page(java_script_enabled=False), item)
     expect(page.get_by_role("button", name="Keys")).to_be_hidden()
+    hint = page.locator("noscript p")
+    expect(hint).to_contain_text("Save the draft first")
+    expect(hint).to_be_visible()
     note_on(page).fill("in a plain browser")
     page.get_by_role("button", name="Save draft").click()
 

@@ -93,7 +93,7 @@ def test_an_approval_survives_a_lost_connection_too(at_work: Page, item: Item) -
     form.get_by_label("Note on the approval").fill("I have read all of it")
     page.locator("#id_note").fill("words of my own")
     page.context.set_offline(True)
-    form.get_by_role("button", name="Approve").click()
+    form.get_by_label("Note on the approval").press("Control+Enter")
     expect(form.locator("[data-unsent]")).to_contain_text("Not sent: no connection.")
     expect(said(page)).to_be_hidden()
     page.context.set_offline(False)

@@ -61,7 +61,7 @@ function isClosedSelect(element) {
 // Enter submits by itself from most fields; from a select and from within a text it needs help.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.isComposing || event.repeat || event.defaultPrevented) return;
-  const form = event.target.closest?.("form[data-draft]");
+  const form = event.target.closest?.("form[data-sends]");
   if (!form || !(event.ctrlKey || event.metaKey || isClosedSelect(event.target))) return;
   event.preventDefault();
   form.requestSubmit(form.querySelector("button[name=next]"));
