@@ -46,16 +46,12 @@ def plans_of(browser: Any, address: str, *, post: bool = False) -> Plans:
         result = execute(sql, params, many, context)
         if not explaining:
             found.statements += 1
-            if sql.lstrip().startswith(("SELECT", "WITH")):
-                explaining = True
-                # In the same transaction, under the settings that it may have made.
-                with connection.cursor() as cursor:
-                    cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
-                    (told,) = cursor.fetchone()
-                explaining = False
-                found.add(
-                    (json.loads(told) if isinstance(told, str) else told)[0]["Plan"], large=large
-                )
+            explaining = True
+            # In the same transaction, under the settings that it may have made.
+            for each in filter(None, map(str.strip, sql.split(";"))):
+                if each.startswith(("SELECT", "WITH")):
+                    found.add(_explain(connection, each, params), large=large)
+            explaining = False
         return result
 
     with connection.execute_wrapper(note):
@@ -63,6 +59,14 @@ def plans_of(browser: Any, address: str, *, post: bool = False) -> Plans:
     if answer.status_code not in {200, 302}:
         raise AssertionError(f"{address} answers {answer.status_code}")
     return found
+
+
+def _explain(connection: Any, sql: str, params: Any) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
+        (told,) = cursor.fetchone()
+    plan: dict[str, Any] = (json.loads(told) if isinstance(told, str) else told)[0]["Plan"]
+    return plan
 
 
 def _large_tables(connection: Any) -> set[str]:
