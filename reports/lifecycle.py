@@ -234,16 +234,18 @@ def status_without_decision(was: str, *, safe: bool | None) -> str:
 
 def take_back(
     *,
-    item_id: int,
     reports: Sequence[Report],
     before: Mapping[int, Before],
     safe: Mapping[int, bool],
     disputed: Collection[int],
+    returned: Collection[int],
 ) -> None:
     """Put locked reports of one item back to how they stood before a decision.
 
     `safe` says of those with a current verdict whether it lets them pass; of the others that were
     judged safe, only those pass again whose verdict is `disputed`, and none whose floor rose since.
+    Of those in which a person had found no violation, the `returned` stay before people: a newer
+    verdict brought them there since.
     """
     held = _held_for_people([report.pk for report in reports])
     for report in reports:
@@ -253,9 +255,12 @@ def take_back(
         doubted = not passes and report.pk not in disputed
         if report.status == Status.JUDGED_SAFE and (doubted or report.floor or report.pk in held):
             report.status = Status.NEEDS_REVIEW
+        found_none = report.status == Status.RESOLVED and was.upheld_at is None
+        if found_none and report.pk in returned:
+            report.status = Status.NEEDS_REVIEW
         report.upheld_at = was.upheld_at
     Report.objects.bulk_update(reports, ["status", "upheld_at"])
-    place_items({item_id})
+    place_items({report.item_id for report in reports})
 
 
 def reopen(reports: Collection[Report]) -> None:

@@ -59,12 +59,16 @@ class ReportsPageOut(BaseModel):
 
 
 def status_in_effect(report: Report, *, now: datetime) -> str:
-    """The report's status; while its newest decision may be undone, the one that it had before."""
-    newest = max(report.decisions_that_stand(), key=lambda row: row.decision_id, default=None)
-    if newest is None or not newest.decision.effective_at or newest.decision.effective_at <= now:
-        return report.status
+    """The report's status; while its newest decisions may be undone, the one before all of these."""
+    status = report.status
     current = report.current_classification()
-    return status_without_decision(newest.status_before, safe=current.safe if current else None)
+    said = report.decisions_that_stand()
+    for row in sorted(said, key=lambda each: each.decision_id, reverse=True):
+        if not row.decision.effective_at or row.decision.effective_at <= now:
+            break
+        safe = current.safe if current else None
+        status = status_without_decision(row.status_before, safe=safe)
+    return status
 
 
 def present_report(report: Report, *, now: datetime | None = None) -> dict[str, Any]:

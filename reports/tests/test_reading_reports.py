@@ -120,6 +120,19 @@ def test_until_a_decision_is_in_effect_a_report_has_the_status_that_it_had_befor
         assert listed == ([untold] if status == before else [])
 
 
+def test_what_overrides_a_decision_before_it_is_in_effect_shows_no_more_than_that(
+    client_of_sender: Client,
+) -> None:
+    report = client_of_sender.send()
+    untold = read(client_of_sender, report)
+    for action in ("no_violation", "remove"):
+        resolve(report, action=action, effective_at=timezone.now() + timedelta(minutes=1))
+
+    assert read(client_of_sender, report) == untold
+    listed = client_of_sender.get(f"{REPORTS}?status=pending").json()["results"]
+    assert listed == [untold]
+
+
 def test_a_verdict_of_the_meantime_shows_beside_the_status_that_it_gives(
     client_of_sender: Client, policy: Any
 ) -> None:
