@@ -30,6 +30,7 @@ from reviews.decisions import (
 )
 from reviews.drafts import Typed
 from reviews.forms_of_moving import read_id
+from reviews.holds import waits_for_another
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
@@ -88,6 +89,8 @@ def _taken(page: ItemPage, reviewer: User) -> ItemPage:
     mine = page.in_hand or InHand(reviewer.pk, reviewer.get_username(), timezone.now())
     until = timezone.now() + HOLDS
     if mine.reviewer_id != reviewer.pk or until - mine.until < RENEWED_AFTER:
+        return page
+    if page.waits and waits_for_another(page.waits, reviewer):
         return page
     taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
     return replace(page, in_hand=replace(mine, until=until)) if taken else page
