@@ -101,6 +101,7 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
     _catalogue(registry)
     _batches(registry)
+    _holds(registry)
     active = PolicyVersion.objects.active()
     if active is not None:
         for category, count in takers(active).items():
@@ -221,6 +222,31 @@ def _batches(registry: CollectorRegistry) -> None:
     found = Disagreement.objects.filter(state=Disagreement.State.OPEN).values_list("severity")
     for severity, count in found.annotate(n=Count("*")):
         disagreements.labels(severity).set(count)
+
+
+def _holds(registry: CollectorRegistry) -> None:
+    """What waits for something other than the next free reviewer."""
+    held = Gauge(
+        "moderation_items_held",
+        "Items that are put aside, escalated, or wait for a second person",
+        ["kind"],
+        registry=registry,
+    )
+    longest_held = Gauge(
+        "moderation_items_held_oldest_age_seconds",
+        "For how long the one that is held longest has been, by kind",
+        ["kind"],
+        registry=registry,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT kind, count(*), extract(epoch FROM clock_timestamp() - min(placed_at))"
+            " FROM reviews_hold WHERE ended_at IS NULL"
+            " AND (until IS NULL OR until > clock_timestamp()) GROUP BY kind"
+        )
+        for kind, count, age in cursor.fetchall():
+            held.labels(kind).set(count)
+            longest_held.labels(kind).set(age)
 
 
 # What became due lately came at the earliest its budget before, so the index of a sender's arrivals

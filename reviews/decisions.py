@@ -153,7 +153,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     )
     # After the decision's own time: an undo knows by it what the decision ended.
     Hold.objects.filter(item=item, ended_at=None).update(ended_at=Now())
-    waits = _waits(decision)
+    waits = waits_after(decision)
     if waits:
         Hold.objects.create(item=item, kind=waits, placed_by=reviewer, note=wish.note)
     lifecycle.apply_decision(
@@ -180,7 +180,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     return decision
 
 
-def _waits(decision: Decision) -> Hold.Kind | None:
+def waits_after(decision: Decision) -> Hold.Kind | None:
     """For whom the item waits after it."""
     if decision.kind == Kind.PROPOSAL:
         return Hold.Kind.SECOND_APPROVAL
@@ -191,7 +191,7 @@ def _waits(decision: Decision) -> Hold.Kind | None:
 def _audited_as(decision: Decision) -> str:
     if decision.approves_id:
         return "approved"
-    waits = _waits(decision)
+    waits = waits_after(decision)
     if waits == Hold.Kind.SECOND_APPROVAL:
         return "proposed"
     return "escalated" if waits else "decided"

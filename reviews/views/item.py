@@ -30,6 +30,8 @@ from reviews.decisions import (
 )
 from reviews.drafts import Typed
 from reviews.forms_of_moving import read_id
+from reviews.held import leads
+from reviews.holds import waits_for_another
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
@@ -88,6 +90,8 @@ def _taken(page: ItemPage, reviewer: User) -> ItemPage:
     mine = page.in_hand or InHand(reviewer.pk, reviewer.get_username(), timezone.now())
     until = timezone.now() + HOLDS
     if mine.reviewer_id != reviewer.pk or until - mine.until < RENEWED_AFTER:
+        return page
+    if page.waits and waits_for_another(page.waits, reviewer):
         return page
     taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
     return replace(page, in_hand=replace(mine, until=until)) if taken else page
@@ -226,17 +230,9 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,
-        "who_may": _who_may() if closed else [],
+        "who_may": leads().values_list("username", flat=True)[:NAMED_AT_MOST] if closed else [],
     }
     return render(request, "reviews/item.html", with_navigation(request, context), status=status)
-
-
-def _who_may() -> list[str]:
-    """Names of those who may decide escalated items."""
-    people = User.objects.with_perm(
-        DECIDE_ESCALATED, backend="django.contrib.auth.backends.ModelBackend"
-    )
-    return list(people.order_by("username").values_list("username", flat=True)[:NAMED_AT_MOST])
 
 
 def _as_shown(typed: QueryDict, page: ItemPage) -> QueryDict:
