@@ -10,7 +10,8 @@ from pytest_django import Settings
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
-from reviews.models import Action, Decision, Hold
+from reviews.forms import TEXT_LIMIT
+from reviews.models import Action, Decision, Draft, Hold
 from reviews.tests.people import (
     classify,
     decide,
@@ -50,8 +51,10 @@ def do(browser: Browser, report: Report, action: str, **values: str) -> Any:
     return decide(browser, report.item, read(browser, report), action=action, **values)
 
 
-def approve(browser: Browser, report: Report, html: str, proposal: Decision) -> Any:
-    values = {**form_of(html), "approve": str(proposal.pk), "next": ""}
+def approve(
+    browser: Browser, report: Report, html: str, proposal: Decision, *, note: str = ""
+) -> Any:
+    values = {**form_of(html), "approve": str(proposal.pk), "note": note, "next": ""}
     return browser.post(f"/review/items/{report.item_id}/", values)
 
 
@@ -197,6 +200,75 @@ def test_an_approval_that_comes_second_says_what_was_decided(
 
     assert answer.status_code == 409
     assert "<bdi>vera</bdi> decided before you: warn" in " ".join(answer.content.decode().split())
+
+
+def test_a_refused_approval_keeps_the_draft_and_shows_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    html, address = read(omar, report), f"/review/items/{report.item_id}/"
+    omar.post(f"{address}draft/", {**form_of(html), "action": "warn", "note": "my long note"})
+    time_runs_out()
+    read(log_in("vera", "reviewer"), report)
+
+    answer = approve(omar, report, html, Decision.objects.get())
+
+    assert answer.status_code == 409
+    said = " ".join(answer.content.decode().split())
+    assert "<bdi>vera</bdi> has this item until" in said
+    assert "my long note</textarea>" in said
+    assert "This field is required." not in said
+    assert Draft.objects.get().note == "my long note"
+
+
+def test_an_approval_has_a_note_of_its_own_and_keeps_the_draft_of_another_decision(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    html = read(omar, report)
+    draft = {**form_of(html), "action": "warn", "note": "or is a warning enough?"}
+    omar.post(f"/review/items/{report.item_id}/draft/", draft)
+
+    approve(omar, report, html, Decision.objects.get(), note="because of message three")
+
+    assert Decision.objects.latest("id").note == "because of message three"
+    assert "because of message three" in read(dana, report)
+    assert Draft.objects.get().note == "or is a warning enough?"
+    assert "or is a warning enough?</textarea>" in read(omar, report)
+
+
+@pytest.mark.parametrize("withdrawn", [True, False])
+def test_the_note_of_a_refused_approval_stays_on_the_page(
+    dana: Browser, omar: Browser, report: Report, *, withdrawn: bool
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    proposal, html = Decision.objects.get(), read(omar, report)
+    time_runs_out()
+    vera = log_in("vera", "reviewer")
+    if withdrawn:
+        do(vera, report, "reopen")
+    else:
+        read(vera, report)
+
+    answer = approve(omar, report, html, proposal, note="a <b>careful</b> note")
+
+    assert answer.status_code == 409
+    assert "a &lt;b&gt;careful&lt;/b&gt; note" in answer.content.decode()
+
+
+def test_a_note_that_is_too_long_for_an_approval_is_said_beside_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+
+    answer = approve(
+        omar, report, read(omar, report), Decision.objects.get(), note="n" * (TEXT_LIMIT + 1)
+    )
+
+    said = answer.content.decode()
+    assert answer.status_code == 422
+    assert f"at most {TEXT_LIMIT} characters" in said
+    assert "n" * (TEXT_LIMIT + 1) in said
 
 
 def test_an_approval_leaves_alone_what_came_after_the_proposal(
