@@ -78,8 +78,8 @@ def decide_item(
     meanwhile are not touched: nobody has seen them.
 
     Where the action needs a second person about content of this severity, the row is a proposal and
-    the item waits in review for somebody else. Who wishes what somebody else proposed approves it,
-    for the reports that it was about. Raises `HeldByAnotherError`, `EscalatedError` and
+    the item waits in review for somebody else. Who wishes what somebody else proposed, and of no
+    other reports, approves it. Raises `HeldByAnotherError`, `EscalatedError` and
     `NothingToDecideError` as well.
     """
     with transaction.atomic():
@@ -99,7 +99,8 @@ def decide_item(
         )
         if newest is not None and repeats and newest.kind == Kind.PROPOSAL:
             return newest  # it waits for somebody else already
-        proposal = standing if _agrees(standing, reviewer, wish) else None
+        agrees = _agrees(standing, reviewer, wish) and set(report_ids) <= covered
+        proposal = standing if agrees else None
         wanted = covered if proposal else {*report_ids, *covered}
         reports = lifecycle.lock_reports(item_id, wanted)
         if not proposal and not set(report_ids) & {report.pk for report in reports}:

@@ -210,6 +210,23 @@ def test_an_approval_leaves_alone_what_came_after_the_proposal(
 
     assert Report.objects.get(pk=report.pk).status == "resolved"
     assert Report.objects.get(pk=later.pk).status == "pending"
+    said = "1 report about this item was not part of the proposal. It stays open."
+    assert said in read(omar, later)
+
+
+def test_the_same_choice_about_a_report_that_came_since_is_a_proposal_about_both(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    later = client_of_sender.send(Report.objects.get(pk=report.pk).content.body)
+
+    do(omar, report, "suspend", **HATE)
+
+    proposal = Decision.objects.latest("id")
+    assert (proposal.kind, proposal.approves) == (Decision.Kind.PROPOSAL, None)
+    assert set(proposal.reports.all()) == {report, later}
+    approve(dana, report, read(dana, report), proposal)
+    assert (standing(report), standing(later)) == (("resolved", ""), ("resolved", ""))
 
 
 @pytest.mark.parametrize("answer", ["x", "4711", "9" * 30])
