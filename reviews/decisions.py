@@ -161,7 +161,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
         item_id=item.pk,
         reports=reports,
         reopen=proposed or not action.resolves,
-        upheld=action.upholds and not proposed,
+        upheld=None if proposed else action.upholds,
     )
     settle_open([report.pk for report in reports])
     release_item(item.pk)

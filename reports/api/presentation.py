@@ -66,18 +66,22 @@ def status_in_effect(report: Report, *, now: datetime) -> str:
 def _in_effect(report: Report, *, now: datetime) -> tuple[str, Any]:
     """The status that its sender sees, and the newest row of a decision that took effect, or None.
 
-    What a later row overrode before its time never does: its sender sees nothing of it.
+    What a later row overrode before its time never does. A proposal takes nothing back by itself:
+    what is resolved stays so for its sender until a decision says otherwise.
     """
     rows = sorted(report.decisions_that_stand(), key=lambda row: -row.decision_id)
     status, until, effective = report.status, now, None
+    in_review = ""
     for row in rows:
         in_effect_from = row.decision.effective_at
-        if in_effect_from is None:
-            break  # a proposal: the report is back in review
-        if in_effect_from <= until:
+        if in_effect_from and in_effect_from <= until:
             effective = row.decision
             break
+        if in_effect_from is None:
+            in_review = in_review or status
         status, until = row.status_before, min(until, row.decision.created_at)
+    if in_review and status != Report.Status.RESOLVED:
+        status = in_review
     current = report.current_classification()
     return status_without_decision(status, safe=current.safe if current else None), effective
 
