@@ -200,17 +200,21 @@ def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
     return list(chosen.select_for_update(no_key=True).order_by("id"))
 
 
-def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, upheld: bool) -> None:
+def apply_decision(
+    *, item_id: int, reports: Sequence[Report], reopen: bool, upheld: bool | None
+) -> None:
     """Move locked reports of one item after a person's decision about them was written.
 
-    `upheld`: the person found a violation, which later reports of the item or author may know.
+    `upheld`: the person found a violation, which later reports of the item or author may know; None
+    for what is only proposed, which leaves that as it was.
     """
     for report in reports:
         report.status = AFTER_DECISION[report.status, reopen]
     Report.objects.bulk_update(reports, ["status"])
-    Report.objects.filter(pk__in=[report.pk for report in reports]).update(
-        upheld_at=Now() if upheld else None
-    )
+    if upheld is not None:
+        Report.objects.filter(pk__in=[report.pk for report in reports]).update(
+            upheld_at=Now() if upheld else None
+        )
     place_items({item_id}, decided=True)
 
 

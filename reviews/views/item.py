@@ -51,7 +51,7 @@ from reviews.views.navigation import (
 from reviews.views.scripts import tells_where_to_go
 from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
-from reviews.words_of_moving import new_reports
+from reviews.words_of_moving import left_open, new_reports
 
 NAMED_AT_MOST = 10
 # Opening the page again gives its reader more time, yet not with every look.
@@ -108,12 +108,13 @@ def _decide(
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
     wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
+    seen = form.cleaned_data["reports"]
     try:
         decision = decide_item(
             item_id=page.item.pk,
             reviewer=reviewer,
             wish=wish,
-            report_ids=form.cleaned_data["reports"],
+            report_ids=proposal.reports.values_list("pk", flat=True) if proposal else seen,
             last_decision_id=form.cleaned_data["last"],
             keeps_draft=proposal is not None,
         )
@@ -132,7 +133,8 @@ def _decide(
     except NothingToDecideError:
         raise Http404 from None
     say_decided(request, decision)
-    if late := new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
+    left = left_open(proposal) if proposal else ""
+    if late := left or new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
         messages.info(request, late)
     if "next" in request.POST:
         listed = list_of(request, page.item)
