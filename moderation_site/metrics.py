@@ -101,6 +101,7 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         rests.labels(model.name, model.rest_reason).set(rested.total_seconds())
     _catalogue(registry)
     _batches(registry)
+    _holds(registry)
     active = PolicyVersion.objects.active()
     if active is not None:
         for category, count in takers(active).items():
@@ -223,12 +224,38 @@ def _batches(registry: CollectorRegistry) -> None:
         disagreements.labels(severity).set(count)
 
 
+def _holds(registry: CollectorRegistry) -> None:
+    """What waits for something other than the next free reviewer."""
+    held = Gauge(
+        "moderation_items_held",
+        "Items that are put aside, escalated, or wait for a second person",
+        ["kind"],
+        registry=registry,
+    )
+    longest_held = Gauge(
+        "moderation_items_held_oldest_age_seconds",
+        "For how long the one that is held longest has been, by kind",
+        ["kind"],
+        registry=registry,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT kind, count(*), extract(epoch FROM clock_timestamp() - min(placed_at))"
+            " FROM reviews_hold WHERE ended_at IS NULL"
+            " AND (until IS NULL OR until > clock_timestamp()) GROUP BY kind"
+        )
+        for kind, count, age in cursor.fetchall():
+            held.labels(kind).set(count)
+            longest_held.labels(kind).set(age)
+
+
 # What became due lately came at the earliest its budget before, so the index of a sender's arrivals
 # bounds the scan. It does for a clock that stands still within a statement alone: `clock_timestamp()`
 # is volatile and has every report of the sender read. Nothing is due before it came; but without
 # the upper bound PostgreSQL thinks that a third of the reports lies within and takes another index.
 # A report that came under a longer budget than its sender has now is not seen.
-# `late` had its outcome after it was due, `none` has none yet. The offset keeps each outcome from
+# `late` had its outcome after it was due, `none` has none yet: a proposal is none, nor is what was
+# escalated, sent back or taken back. The offset keeps each outcome from
 # being looked up three times.
 _DUE = """
 SELECT sender.name,
@@ -240,7 +267,11 @@ FROM reports_sender AS sender CROSS JOIN LATERAL (
         (SELECT min(created_at) FROM classifier_classification WHERE report_id = report.id),
         (SELECT min(decision.created_at) FROM reviews_decidedreport AS decided
             JOIN reviews_decision AS decision ON decision.id = decided.decision_id
-            WHERE decided.report_id = report.id)) AS outcome_at
+            JOIN reviews_action AS action ON action.slug = decision.action
+            WHERE decided.report_id = report.id AND decision.kind = 'decision'
+                AND action.outcome IN ('clears', 'upholds') AND NOT EXISTS (
+                    SELECT FROM reviews_decision AS undo
+                    WHERE undo.overrides_id = decision.id AND undo.kind = 'undo'))) AS outcome_at
     FROM reports_report AS report
     WHERE report.sender_id = sender.id
         AND report.received_at > statement_timestamp() - sender.latency_budget - interval '10 minutes'

@@ -49,7 +49,7 @@ def take(
 ) -> bool:
     """As `claim_item`; `kept_by`: the kinds of holds that forbid it, a proposal only one's own.
 
-    One statement, for it stands before each opened page. `audit` is False where a row of the
+    One round trip, for it stands before each opened page. `audit` is False where a row of the
     caller's says it all.
     """
     with connection.cursor() as cursor:
@@ -65,13 +65,17 @@ def take(
                 "audit": audit,
             },
         )
+        cursor.nextset()
         return bool(cursor.fetchone()[0])
 
 
+# Two statements in one transaction. The second begins once the item is locked, so it sees a hold
+# that came to be while the first one waited: a statement that waits reads on as when it began.
 # What ran out gives way first. A claim of one's own that stands is only renewed.
 _TAKE = """
+SELECT FROM reports_item WHERE id = %(item)s FOR NO KEY UPDATE;
 WITH item AS (
-    SELECT id FROM reports_item WHERE id = %(item)s AND list <> 'resolved' FOR NO KEY UPDATE
+    SELECT id FROM reports_item WHERE id = %(item)s AND list <> 'resolved'
 ), over AS (
     UPDATE reviews_claim SET released_at = expires_at
     WHERE item_id IN (SELECT id FROM item)

@@ -79,8 +79,8 @@ def decide_item(  # noqa: PLR0913 - what is wished, and what its writer had seen
     meanwhile are not touched: nobody has seen them.
 
     Where the action needs a second person about content of this severity, the row is a proposal and
-    the item waits in review for somebody else. Who wishes what somebody else proposed approves it,
-    for the reports that it was about. `keeps_draft`: the reviewer's draft says something else than the
+    the item waits in review for somebody else. Who wishes what somebody else proposed, and of no
+    other reports, approves it. `keeps_draft`: the reviewer's draft says something else than the
     wish, and stays theirs. Raises `HeldByAnotherError`, `EscalatedError` and
     `NothingToDecideError` as well.
     """
@@ -101,7 +101,8 @@ def decide_item(  # noqa: PLR0913 - what is wished, and what its writer had seen
         )
         if newest is not None and repeats and newest.kind == Kind.PROPOSAL:
             return newest  # it waits for somebody else already
-        proposal = standing if _agrees(standing, reviewer, wish) else None
+        agrees = _agrees(standing, reviewer, wish) and set(report_ids) <= covered
+        proposal = standing if agrees else None
         wanted = covered if proposal else {*report_ids, *covered}
         reports = lifecycle.lock_reports(item_id, wanted)
         if not proposal and not set(report_ids) & {report.pk for report in reports}:
@@ -157,14 +158,14 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     )
     # After the decision's own time: an undo knows by it what the decision ended.
     Hold.objects.filter(item=item, ended_at=None).update(ended_at=Now())
-    waits = _waits(decision)
+    waits = waits_after(decision)
     if waits:
         Hold.objects.create(item=item, kind=waits, placed_by=reviewer, note=wish.note)
     lifecycle.apply_decision(
         item_id=item.pk,
         reports=reports,
         reopen=proposed or not action.resolves,
-        upheld=action.upholds and not proposed,
+        upheld=None if proposed else action.upholds,
     )
     settle_open([report.pk for report in reports])
     release_item(item.pk)
@@ -185,7 +186,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     return decision
 
 
-def _waits(decision: Decision) -> Hold.Kind | None:
+def waits_after(decision: Decision) -> Hold.Kind | None:
     """For whom the item waits after it."""
     if decision.kind == Kind.PROPOSAL:
         return Hold.Kind.SECOND_APPROVAL
@@ -196,7 +197,7 @@ def _waits(decision: Decision) -> Hold.Kind | None:
 def _audited_as(decision: Decision) -> str:
     if decision.approves_id:
         return "approved"
-    waits = _waits(decision)
+    waits = waits_after(decision)
     if waits == Hold.Kind.SECOND_APPROVAL:
         return "proposed"
     return "escalated" if waits else "decided"

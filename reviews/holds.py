@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
+from reviews.in_hand import Waiting
 from reviews.models import Hold
 
 
@@ -23,3 +24,9 @@ def keeping_from(reviewer: User) -> QuerySet[Hold]:
     """
     own = Q(kind=Hold.Kind.SECOND_APPROVAL) & ~Q(placed_by=reviewer)
     return Hold.objects.in_force().filter(kind__in=kept_from(reviewer)).exclude(own)
+
+
+def waits_for_another(waiting: Waiting, reviewer: User) -> bool:
+    """Whether this person may not take what waits so: escalated to others, or their own proposal."""
+    own = waiting.kind != Hold.Kind.SECOND_APPROVAL or waiting.placed_by_id == reviewer.pk
+    return own and waiting.kind in kept_from(reviewer, put_aside=False)

@@ -31,9 +31,12 @@ class Desk:
     """Whether they have lifted the veil of the item that was asked about."""
 
     def veils(self, report: Report) -> bool:
-        """Whether this person wants its text hidden until they ask: so severe, or opted out of."""
+        """Whether this person wants its text hidden until they ask: so severe, or opted out of.
+
+        The item's severity counts as well: its page hides the texts of all its reports.
+        """
         least, verdict = self.preferences.veil_from, report.current_classification()
-        severe = least is not None and report.rank >= least
+        severe = least is not None and max(report.rank, report.item.rank) >= least
         return severe or (verdict is not None and verdict.category in self.preferences.opted_out)
 
     @property

@@ -9,6 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from django.db.models.functions import Now
+from django.utils.formats import time_format
+from django.utils.timezone import localtime
 
 from classifier.models import PolicyVersion
 from classifier.tests.batches import make_batch
@@ -17,6 +19,7 @@ from classifier.tests.situations import at_once, other_connection, wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.claims import claim_item
+from reviews.decisions import Wish, decide_item
 from reviews.models import Claim, Decision, Hold
 from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
 
@@ -64,7 +67,7 @@ def test_another_reviewer_sees_who_has_it_and_until_when_and_is_offered_no_decis
 
     html = page(omar, address(report))
 
-    until = Claim.objects.get().expires_at.strftime("%-I:%M")
+    until = time_format(localtime(Claim.objects.get().expires_at), "TIME_FORMAT")
     assert f"<bdi>dana</bdi> has this item until {until}" in html
     assert 'name="action"' not in html
     assert held_by() == [("dana", True)]
@@ -154,6 +157,35 @@ def test_of_eight_who_open_it_at_once_one_holds_it(report: Report) -> None:
     at_once([partial(claim_item, item_id=report.item_id, reviewer=each) for each in people])
 
     assert len(held_by()) == Claim.objects.count() == 1
+
+
+# --- Opened in the very moment in which it comes to wait for somebody else
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("action", "who"), [("escalate", "omar"), ("suspend", "dana")])
+def test_who_opens_it_while_it_is_escalated_or_proposed_does_not_take_it(
+    report: Report, action: str, who: str
+) -> None:
+    log_in("omar", "reviewer")
+    dana, omar = (User.objects.get_or_create(username=name)[0] for name in ("dana", "omar"))
+    assert omar.has_perm("reviews.decide_items")
+    opens = {"dana": dana, "omar": omar}[who]
+    taken: list[bool] = []
+
+    meanwhile(
+        lambda: decide_item(
+            item_id=report.item_id,
+            reviewer=dana,
+            wish=Wish(action, "spam"),
+            report_ids=[report.pk],
+            last_decision_id=None,
+        ),
+        lambda: taken.append(claim_item(item_id=report.item_id, reviewer=opens)),
+    )
+
+    assert taken == [False]
+    assert not Claim.objects.exists()
 
 
 # --- A newer verdict that would take it out of review

@@ -154,6 +154,17 @@ def test_it_asks_as_often_for_twenty_reports_as_for_one(
     assert counts[0] == counts[1]
 
 
+def test_what_is_escalated_to_others_asks_no_more_than_any_page(
+    browser: Browser, client_of_sender: Client, django_assert_max_num_queries: object
+) -> None:
+    report = client_of_sender.send(body_saying("for a lead"))
+    address = f"/review/items/{report.item_id}/"
+    decide(browser, report.item, page(browser, address), action="escalate")
+    page(browser, address)  # says what was decided
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        page(browser, address)
+
+
 def test_an_unknown_item_is_a_page_that_says_so(browser: Browser) -> None:
     assert "There is no such page" in page(browser, "/review/items/4711/", status=404)
 

@@ -11,6 +11,7 @@ from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
 from reviews.forms import TEXT_LIMIT
+from reviews.invariants import broken_invariants
 from reviews.models import Action, Decision, Draft, Hold
 from reviews.tests.people import (
     classify,
@@ -60,6 +61,10 @@ def approve(
 
 def in_api(client: Client, report: Report) -> Any:
     return client.get(f"/api/v1/reports/{report.public_id}/").json()
+
+
+def in_list(client: Client, status: str) -> Any:
+    return client.get(f"/api/v1/reports/?status={status}").json()["results"]
 
 
 def standing(report: Report) -> tuple[str, str]:
@@ -146,6 +151,66 @@ def test_a_second_person_sees_what_is_proposed_and_approves_it(
         ("approved", "omar"),
     ]
     assert "<bdi>omar</bdi> approved what was proposed: remove and suspend." in read(dana, report)
+
+
+def test_what_a_proposal_is_about_stays_decided_for_its_sender_until_a_second_person_agrees(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 0
+    do(dana, report, "remove", **HATE)
+    decided, upheld = in_api(client_of_sender, report), Report.objects.get().upheld_at
+    assert (decided["status"], decided["decision"]["action"]) == ("resolved", "remove")
+
+    for reason in ("one", "other"):
+        do(omar, report, "suspend", **HATE, reason=reason)
+
+        assert standing(report) == ("needs_review", "second_approval")
+        assert in_api(client_of_sender, report) == decided
+        assert in_list(client_of_sender, "resolved") == [decided]
+        assert in_list(client_of_sender, "needs_review") == []
+        assert Report.objects.get().upheld_at == upheld
+        assert [each for each in broken_invariants() if each.invariant == "V6"] == []
+
+    do(omar, report, "reopen")
+    withdrawn = in_api(client_of_sender, report)
+    assert (withdrawn["status"], withdrawn["decision"]) == ("needs_review", None)
+    assert in_list(client_of_sender, "needs_review") == [withdrawn]
+    assert Report.objects.get().upheld_at is None
+
+
+def test_a_proposal_about_what_was_overridden_before_its_time_brings_it_to_no_sender(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "remove", **HATE)
+    do(omar, report, "suspend", **HATE)
+
+    waits = in_api(client_of_sender, report)
+
+    assert (waits["status"], waits["decision"]) == ("needs_review", None)
+    assert in_list(client_of_sender, "needs_review") == [waits]
+
+
+@pytest.mark.parametrize("undo_seconds", [0, 10])
+def test_what_was_judged_safe_is_in_review_for_its_sender_while_a_proposal_waits(
+    dana: Browser,
+    client_of_sender: Client,
+    policy: PolicyVersion,
+    settings: Settings,
+    *,
+    undo_seconds: int,
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    classify(report, policy)
+    do(dana, report, "suspend", **HATE)
+    waits = in_api(client_of_sender, report)
+    assert (waits["status"], waits["decision"]) == ("needs_review", None)
+
+    settings.UNDO_SECONDS = undo_seconds
+    do(log_in("omar", "reviewer"), report, "warn", **HATE)
+
+    assert in_api(client_of_sender, report)["status"] == (
+        "needs_review" if undo_seconds else "resolved"
+    )
 
 
 def test_nobody_approves_their_own_proposal(dana: Browser, report: Report) -> None:
@@ -282,6 +347,23 @@ def test_an_approval_leaves_alone_what_came_after_the_proposal(
 
     assert Report.objects.get(pk=report.pk).status == "resolved"
     assert Report.objects.get(pk=later.pk).status == "pending"
+    said = "1 report about this item was not part of the proposal. It stays open."
+    assert said in read(omar, later)
+
+
+def test_the_same_choice_about_a_report_that_came_since_is_a_proposal_about_both(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    later = client_of_sender.send(Report.objects.get(pk=report.pk).content.body)
+
+    do(omar, report, "suspend", **HATE)
+
+    proposal = Decision.objects.latest("id")
+    assert (proposal.kind, proposal.approves) == (Decision.Kind.PROPOSAL, None)
+    assert set(proposal.reports.all()) == {report, later}
+    approve(dana, report, read(dana, report), proposal)
+    assert (standing(report), standing(later)) == (("resolved", ""), ("resolved", ""))
 
 
 @pytest.mark.parametrize("answer", ["x", "4711", "9" * 30])

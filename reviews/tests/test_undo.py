@@ -7,12 +7,14 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 from pytest_django import Settings
 
+from classifier.batches.reopen import reopen_disagreements
 from classifier.models import Disagreement, PolicyVersion
 from classifier.tests.batches import make_batch
 from classifier.tests.history import ask_again, disagreement_about, judged_safe, next_version
 from conftest import check_constraints_now
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
+from reviews.claims import HeldByAnotherError, claim_item
 from reviews.decisions import StaleDecisionError, Wish, decide_item
 from reviews.invariants import broken_invariants
 from reviews.models import Claim, Decision, Hold
@@ -180,6 +182,63 @@ def test_a_disagreement_that_it_settled_is_open_again(
 
     assert stands(report)[0] == "judged_safe"
     assert disagreement_about(report).state == Disagreement.State.OPEN
+
+
+def a_second_thought_and_a_batch(
+    client: Client, policy: PolicyVersion, reviewer: User, second: str
+) -> tuple[Report, Decision]:
+    """A person found no violation and then thought again; meanwhile a batch finds one."""
+    report = judged_safe(client, policy)
+    wish(report, "no_violation", reviewer)
+    decision = wish(report, second, reviewer)
+    ask_again(report, make_batch(next_version()), category="hate")
+    return report, decision
+
+
+def test_what_a_batch_found_beside_a_decision_that_upheld_it_is_listed(
+    client_of_sender: Client, policy: PolicyVersion, dana: User
+) -> None:
+    report, decision = a_second_thought_and_a_batch(client_of_sender, policy, dana, "remove")
+    assert not Disagreement.objects.exists()
+
+    take_back(decision, dana)
+
+    assert stands(report) == ("resolved", "resolved", False)
+    found = disagreement_about(report)
+    assert (found.state, found.unseen, found.batch is None) == ("open", False, False)
+    assert found.severity == found.classification.severity
+
+
+def test_what_a_batch_sent_back_to_people_stays_with_them(
+    client_of_sender: Client, policy: PolicyVersion, dana: User
+) -> None:
+    report, decision = a_second_thought_and_a_batch(client_of_sender, policy, dana, "no_violation")
+    batch = disagreement_about(report).batch
+    assert batch is not None
+    reopen_disagreements(batch_id=batch.pk, at_most=1, actor_name="test")
+
+    take_back(decision, dana)
+
+    assert stands(report) == ("needs_review", "needs_review", False)
+
+
+@pytest.mark.parametrize("action", ["escalate", "reopen", "suspend"])
+def test_who_has_taken_the_item_since_keeps_it(
+    client_of_sender: Client, policy: PolicyVersion, dana: User, action: str
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    judge_threat(report, policy)
+    decision = wish(report, action, dana)
+    lena = User.objects.create(username="lena", is_superuser=True)
+    assert claim_item(item_id=report.item_id, reviewer=lena)
+
+    take_back(decision, dana)
+
+    assert Claim.objects.in_force().get(item=report.item_id).reviewer == lena
+    assert stands(report)[0] == "needs_review"
+    assert not Hold.objects.filter(ended_at=None).exists()
+    with pytest.raises(HeldByAnotherError):
+        wish(report, "warn", dana)
 
 
 def test_an_escalation_that_a_decision_ended_waits_again(

@@ -191,6 +191,26 @@ def test_neither_a_search_nor_the_author_s_page_shows_a_severe_text(
         assert HIDDEN[0] in card_of(page(log_in("omar", "reviewer"), address), threat)
 
 
+def test_nowhere_is_the_text_of_a_mild_report_shown_of_an_item_that_another_makes_severe(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    author = {"type": "message", "id": "m-81", "author_id": "u-7"}
+    reports = [
+        client_of_sender.send(report_body(item=author, messages=[{"text": text, "reported": True}]))
+        for text in ("the grave one", "wait at the school gate")
+    ]
+    judge_threat(reports[0], policy)
+    mild = reports[1]
+
+    for reader, hidden in ((browser, True), (log_in("omar", "reviewer"), False)):
+        for address in (
+            address_of(mild),
+            "/review/search/?q=school",
+            f"/review/authors/{mild.public_id}/",
+        ):
+            assert ("at the school gate" not in page(reader, address)) is hidden, address
+
+
 def test_the_list_of_disagreements_hides_severe_texts_too(
     browser: Browser, client_of_sender: Client, policy: PolicyVersion
 ) -> None:

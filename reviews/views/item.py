@@ -31,6 +31,8 @@ from reviews.decisions import (
 )
 from reviews.drafts import Typed
 from reviews.forms_of_moving import read_id
+from reviews.held import leads
+from reviews.holds import waits_for_another
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
@@ -49,7 +51,7 @@ from reviews.views.navigation import (
 from reviews.views.scripts import tells_where_to_go
 from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
-from reviews.words_of_moving import new_reports
+from reviews.words_of_moving import left_open, new_reports
 
 NAMED_AT_MOST = 10
 # Opening the page again gives its reader more time, yet not with every look.
@@ -88,6 +90,8 @@ def _taken(page: ItemPage, reviewer: User) -> ItemPage:
     until = timezone.now() + HOLDS
     if mine.reviewer_id != reviewer.pk or until - mine.until < RENEWED_AFTER:
         return page
+    if page.waits and waits_for_another(page.waits, reviewer):
+        return page
     taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
     return replace(page, in_hand=replace(mine, until=until)) if taken else page
 
@@ -104,12 +108,13 @@ def _decide(
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
     wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
+    seen = form.cleaned_data["reports"]
     try:
         decision = decide_item(
             item_id=page.item.pk,
             reviewer=reviewer,
             wish=wish,
-            report_ids=form.cleaned_data["reports"],
+            report_ids=proposal.reports.values_list("pk", flat=True) if proposal else seen,
             last_decision_id=form.cleaned_data["last"],
             keeps_draft=proposal is not None,
         )
@@ -128,7 +133,8 @@ def _decide(
     except NothingToDecideError:
         raise Http404 from None
     say_decided(request, decision)
-    if late := new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
+    left = left_open(proposal) if proposal else ""
+    if late := left or new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
         messages.info(request, late)
     if "next" in request.POST:
         listed = list_of(request, page.item)
@@ -247,17 +253,9 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,
-        "who_may": _who_may() if closed else [],
+        "who_may": leads().values_list("username", flat=True)[:NAMED_AT_MOST] if closed else [],
     }
     return render(request, "reviews/item.html", with_navigation(request, context), status=status)
-
-
-def _who_may() -> list[str]:
-    """Names of those who may decide escalated items."""
-    people = User.objects.with_perm(
-        DECIDE_ESCALATED, backend="django.contrib.auth.backends.ModelBackend"
-    )
-    return list(people.order_by("username").values_list("username", flat=True)[:NAMED_AT_MOST])
 
 
 def _as_shown(typed: QueryDict, page: ItemPage) -> QueryDict:

@@ -13,7 +13,8 @@ from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.bulk_form import BulkForm
 from reviews.disagreements import read_disagreements
-from reviews.lists import BY_SLUG, ListPage
+from reviews.held import Held, read_held
+from reviews.lists import BY_NAME, BY_SLUG, ListPage
 from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
 from reviews.views.access import decider, may_review
@@ -58,6 +59,7 @@ def render_list(
         "may_start": decider(request) is not None and listed.name != Item.List.RESOLVED,
         "bulk": bulk,
         "untaken": _untaken(request, listed, policy),
+        "held": _held(request, listed),
     }
     return render(request, "reviews/list.html", with_navigation(request, context), status=status)
 
@@ -67,6 +69,17 @@ def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | Non
     leads = isinstance(request.user, User) and request.user.has_perm("reviews.decide_escalated")
     in_review = listed.name == Item.List.NEEDS_REVIEW
     return nobody_takes(policy) if leads and in_review else []
+
+
+def _held(request: HttpRequest, listed: ListPage) -> list[tuple[Held, list[tuple[ListPage, int]]]]:
+    """What waits for particular people, above the open lists, for those who may decide."""
+    reader = decider(request)
+    if reader is None or listed.name not in {Item.List.PENDING, Item.List.NEEDS_REVIEW}:
+        return []
+    return [
+        (held, [(BY_NAME[name], count) for name, count in held.lists.items()])
+        for held in read_held(reader)
+    ]
 
 
 @require_safe

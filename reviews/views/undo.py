@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from reviews.decisions import StaleDecisionError
-from reviews.models import Decision
+from reviews.decisions import StaleDecisionError, waits_after
+from reviews.held import nobody_for
+from reviews.models import Decision, Hold
 from reviews.undo import NotTheirsError, TooLateError, undo_decision
 from reviews.undo_offer import undo_tag
 from reviews.views.access import decider, may_review
@@ -53,13 +54,25 @@ def undo(request: HttpRequest, decision_id: int) -> HttpResponse:
 
 def say_decided(request: HttpRequest, decision: Decision) -> None:
     """The line above the next page: what was decided about which item, and the way back."""
-    decision = Decision.objects.select_related("item", "action").get(pk=decision.pk)
+    decision = Decision.objects.select_related("item", "action", "reviewer").get(pk=decision.pk)
     said = (
         _("Proposed: %(action)s. A different person must approve it. %(item)s")
         if decision.kind == Decision.Kind.PROPOSAL
         else _("Decided: %(action)s. %(item)s")
     )
     messages.success(request, said % _named(decision), extra_tags=undo_tag(decision))
+    waits = waits_after(decision)
+    if waits and nobody_for(waits, but=decision.reviewer):
+        messages.warning(request, _nobody(waits))
+
+
+def _nobody(waits: Hold.Kind) -> str:
+    if waits == Hold.Kind.ESCALATED:
+        return _("Nobody has the permission yet; an administrator can give the role “lead”.")
+    return _(
+        "Nobody but you may decide, so nobody can approve what you proposed; an administrator can"
+        " add a reviewer."
+    )
 
 
 def _named(decision: Decision) -> dict[str, str]:
