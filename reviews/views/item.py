@@ -225,6 +225,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "in_hand": in_hand,
         "theirs": theirs,
         "refused": refused_for is not None,
+        "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
         "offers_form": form.is_bound or not (theirs or closed),
         "listed": BY_NAME[Item.List(page.item.list)],
