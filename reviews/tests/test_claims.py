@@ -64,8 +64,8 @@ def test_another_reviewer_sees_who_has_it_and_until_when_and_is_offered_no_decis
 
     html = page(omar, address(report))
 
-    until = Claim.objects.get().expires_at.strftime("%-I:%M")
-    assert f"<bdi>dana</bdi> has this item until {until}" in html
+    until = Claim.objects.get().expires_at.strftime("%H:%M")
+    assert f"<bdi>dana</bdi> has this item until {until}.</strong>" in html
     assert 'name="action"' not in html
     assert held_by() == [("dana", True)]
 
