@@ -295,6 +295,24 @@ def test_too_late_says_so_and_what_to_do(
     assert "Too late to undo: remove is in effect." in page(browser, address)
 
 
+def test_a_decision_that_was_overridden_is_not_undone_and_the_page_says_what_came_since(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    """Also where that was taken back again: a decision is overridden but once."""
+    report = client_of_sender.send(body_saying("x"))
+    dana, address = User.objects.get(username="dana"), f"/review/items/{report.item_id}/"
+    first, second = wish(report, "remove", dana), wish(report, "warn", dana)
+
+    for since in ("decided", "took back"):
+        undo(browser, first)
+
+        said = f"Not undone. Since then: <bdi>dana</bdi> {since}: warn. Decide again to change it."
+        assert said in page(browser, address)
+        undo(browser, second)
+
+    assert Decision.objects.filter(kind="undo").count() == 1
+
+
 def test_only_who_decided_may_and_only_where_there_is_a_decision(
     browser: Browser, client_of_sender: Client
 ) -> None:
