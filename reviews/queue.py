@@ -113,18 +113,21 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     return Page(cards, "")
 
 
-def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
-    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+def within_reach(name: Item.List, filters: Filters, *, each: bool = False) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most.
+
+    `each`: the caller asks something of each item's reports itself.
+    """
     items = in_order(name)
-    if filters.reads_reports():
+    if each or filters.reads_reports():
         items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
     return narrowed(items, name, filters)
 
 
-def goes_on(name: Item.List, filters: Filters) -> bool:
+def goes_on(name: Item.List, filters: Filters, *, each: bool = False) -> bool:
     """Whether the list has items that `within_reach` does not look at."""
     beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
-    return filters.reads_reports() and beyond.exists()
+    return (each or filters.reads_reports()) and beyond.exists()
 
 
 # What a card tells of its lead: why it waits, or what was answered. Each costs a statement.

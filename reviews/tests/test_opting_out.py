@@ -8,10 +8,11 @@ from classifier.models import PolicyVersion
 from classifier.tests import history
 from reports.models import Item, Severity
 from reports.tests.outcomes import resolve
-from reports.tests.sending import Client, body_saying
-from reviews.models import Preferences
+from reports.tests.sending import Client, body_saying, make_sender
+from reviews.models import Claim, Preferences
 from reviews.opting_out import is_taken, nobody_takes, not_opted_out
-from reviews.tests.people import classify, log_in, page, unveil
+from reviews.queue import LOOKED_THROUGH
+from reviews.tests.people import classify, fill_list, log_in, page, unveil
 
 LIST = "/review/needs-review/"
 
@@ -71,6 +72,23 @@ def test_it_can_still_be_opened_and_decided_its_text_hidden_whatever_else_is(
         assert ('name="action"' in item) is hidden  # whoever opens it first has it
         for html in (item, page(browser, LIST)):
             assert ("the text itself" not in html) is hidden
+
+
+def test_who_opted_out_of_all_that_stands_on_top_is_handed_nothing_from_far_below(
+    client_of_sender: Client, policy: PolicyVersion, reviewers: tuple[Browser, Browser]
+) -> None:
+    fill_list(client_of_sender, policy, "needs_review", LOOKED_THROUGH)
+    last = make_sender("other-app").send(body_saying("far below"))
+    classify(last, policy, category="spam", safe=False)
+    opt_out("dana", "none")
+
+    told = reviewers[0].post(f"{LIST}start/", follow=True).content.decode()
+
+    assert "The top of this list has nothing that matches." in told
+    assert not Claim.objects.exists()
+    opt_out("omar", "hate")
+    reviewers[1].post(f"{LIST}start/")
+    assert Claim.objects.exists()
 
 
 def test_who_leaves_a_category_to_nobody_is_told_when_saving(
