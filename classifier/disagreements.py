@@ -4,10 +4,10 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Now
 
-from classifier.models import Disagreement
+from classifier.models import Classification, Disagreement, Job
 from reports import lifecycle
 from reports.models import Report, Severity
 
@@ -36,6 +36,42 @@ def dispute_again(report_ids: Collection[int], *, since: datetime) -> set[int]:
     again = set(settled.values_list("report", flat=True))
     settled.update(state=Disagreement.State.OPEN, ended_at=None)
     return again
+
+
+def returned_to_people(report_ids: Collection[int], *, since: datetime) -> set[int]:
+    """Those whose disagreement was reopened `since` then."""
+    reopened = Disagreement.objects.filter(
+        report__any=report_ids, state=Disagreement.State.REOPENED, ended_at__gte=since
+    )
+    return set(reopened.values_list("report", flat=True))
+
+
+def dispute_what_came(report_ids: Collection[int], *, since: datetime) -> None:
+    """List what batches found `since` then in locked reports in which a person had found nothing.
+
+    A decision that upheld it stood between, and is taken back.
+    """
+    job = Job.objects.filter(report=OuterRef("report"), policy_version=OuterRef("policy_version"))
+    found = Classification.objects.filter(
+        report__any=report_ids,
+        report__status=Report.Status.RESOLVED,
+        report__upheld_at=None,
+        superseded=False,
+        safe=False,
+        severity__gt=Severity.NONE,
+        created_at__gte=since,
+        disagreement=None,
+    ).annotate(of_batch=Subquery(job.values("batch")))
+    Disagreement.objects.bulk_create(
+        Disagreement(
+            classification=row,
+            report_id=row.report_id,
+            batch_id=row.of_batch,
+            severity=row.severity,
+            unseen=False,
+        )
+        for row in found.exclude(of_batch=None)
+    )
 
 
 def settle_what_is_moot(report_ids: Collection[int]) -> None:

@@ -254,7 +254,8 @@ def _holds(registry: CollectorRegistry) -> None:
 # is volatile and has every report of the sender read. Nothing is due before it came; but without
 # the upper bound PostgreSQL thinks that a third of the reports lies within and takes another index.
 # A report that came under a longer budget than its sender has now is not seen.
-# `late` had its outcome after it was due, `none` has none yet. The offset keeps each outcome from
+# `late` had its outcome after it was due, `none` has none yet: a proposal is none, nor is what was
+# escalated, sent back or taken back. The offset keeps each outcome from
 # being looked up three times.
 _DUE = """
 SELECT sender.name,
@@ -266,7 +267,11 @@ FROM reports_sender AS sender CROSS JOIN LATERAL (
         (SELECT min(created_at) FROM classifier_classification WHERE report_id = report.id),
         (SELECT min(decision.created_at) FROM reviews_decidedreport AS decided
             JOIN reviews_decision AS decision ON decision.id = decided.decision_id
-            WHERE decided.report_id = report.id)) AS outcome_at
+            JOIN reviews_action AS action ON action.slug = decision.action
+            WHERE decided.report_id = report.id AND decision.kind = 'decision'
+                AND action.outcome IN ('clears', 'upholds') AND NOT EXISTS (
+                    SELECT FROM reviews_decision AS undo
+                    WHERE undo.overrides_id = decision.id AND undo.kind = 'undo'))) AS outcome_at
     FROM reports_report AS report
     WHERE report.sender_id = sender.id
         AND report.received_at > statement_timestamp() - sender.latency_budget - interval '10 minutes'

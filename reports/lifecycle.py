@@ -200,17 +200,21 @@ def lock_reports(item_id: int, report_ids: Collection[int]) -> list[Report]:
     return list(chosen.select_for_update(no_key=True).order_by("id"))
 
 
-def apply_decision(*, item_id: int, reports: Sequence[Report], reopen: bool, upheld: bool) -> None:
+def apply_decision(
+    *, item_id: int, reports: Sequence[Report], reopen: bool, upheld: bool | None
+) -> None:
     """Move locked reports of one item after a person's decision about them was written.
 
-    `upheld`: the person found a violation, which later reports of the item or author may know.
+    `upheld`: the person found a violation, which later reports of the item or author may know; None
+    for what is only proposed, which leaves that as it was.
     """
     for report in reports:
         report.status = AFTER_DECISION[report.status, reopen]
     Report.objects.bulk_update(reports, ["status"])
-    Report.objects.filter(pk__in=[report.pk for report in reports]).update(
-        upheld_at=Now() if upheld else None
-    )
+    if upheld is not None:
+        Report.objects.filter(pk__in=[report.pk for report in reports]).update(
+            upheld_at=Now() if upheld else None
+        )
     place_items({item_id}, decided=True)
 
 
@@ -234,16 +238,18 @@ def status_without_decision(was: str, *, safe: bool | None) -> str:
 
 def take_back(
     *,
-    item_id: int,
     reports: Sequence[Report],
     before: Mapping[int, Before],
     safe: Mapping[int, bool],
     disputed: Collection[int],
+    returned: Collection[int],
 ) -> None:
     """Put locked reports of one item back to how they stood before a decision.
 
     `safe` says of those with a current verdict whether it lets them pass; of the others that were
     judged safe, only those pass again whose verdict is `disputed`, and none whose floor rose since.
+    Of those in which a person had found no violation, the `returned` stay before people: a newer
+    verdict brought them there since.
     """
     held = _held_for_people([report.pk for report in reports])
     for report in reports:
@@ -253,9 +259,12 @@ def take_back(
         doubted = not passes and report.pk not in disputed
         if report.status == Status.JUDGED_SAFE and (doubted or report.floor or report.pk in held):
             report.status = Status.NEEDS_REVIEW
+        found_none = report.status == Status.RESOLVED and was.upheld_at is None
+        if found_none and report.pk in returned:
+            report.status = Status.NEEDS_REVIEW
         report.upheld_at = was.upheld_at
     Report.objects.bulk_update(reports, ["status", "upheld_at"])
-    place_items({item_id})
+    place_items({report.item_id for report in reports})
 
 
 def reopen(reports: Collection[Report]) -> None:

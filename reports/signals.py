@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import connection
 
 from reports.fingerprint import author_pseudonym
@@ -45,6 +46,8 @@ def read_signals(
                 "others": REPORTERS - 1,
                 "reporters_within": REPORTERS_WITHIN.total_seconds(),
                 "upheld_within": UPHELD_WITHIN.total_seconds(),
+                # A floor never sinks: it rises by nothing that can still be taken back.
+                "undo": settings.UNDO_SECONDS,
             },
         )
         return Signals(*cursor.fetchone())
@@ -76,11 +79,14 @@ SELECT
     ),
     EXISTS (
         SELECT FROM reports_report
-        WHERE item_id = %(item)s AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
+        WHERE item_id = %(item)s
+            AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
+            AND upheld_at <= clock_timestamp() - make_interval(secs => %(undo)s)
     ),
     %(author)s <> '' AND EXISTS (
         SELECT FROM reports_report
         WHERE sender_id = %(sender)s AND author_pseudonym = %(author)s
             AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
+            AND upheld_at <= clock_timestamp() - make_interval(secs => %(undo)s)
     )
 """

@@ -5,13 +5,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from reports.admin import person
-from reports.admin.evidence import FastList
-from reports.audit import write_audit
+from reports.admin.evidence import AuditedSave, FastList
 from reports.foreign_text import name_controls
 from reviews.models import Action
 from reviews.models.action import COMMANDS
@@ -61,9 +58,10 @@ class ActionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Action)
-class ActionAdmin(FastList):
+class ActionAdmin(AuditedSave, FastList):
     """What an action means stands once it is there; out of use it goes by being offered no more."""
 
+    audited_kind = "action"
     form = ActionForm
     list_display = ("name", "slug", "outcome", "key", "second_from", "position", "is_active")
     list_filter = ("is_active", "outcome")
@@ -87,17 +85,3 @@ class ActionAdmin(FastList):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("slug", "outcome") if obj else ()
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:  # noqa: FBT001
-        if change and not form.changed_data:
-            return
-        super().save_model(request, obj, form, change)
-        write_audit(
-            action="action_changed" if change else "action_created",
-            of=obj,
-            actor=person(request),
-            detail={"fields": form.changed_data},
-        )

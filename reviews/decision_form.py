@@ -15,9 +15,8 @@ _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 
 
 class SeenForm(forms.Form):
-    """What its writer had seen: the reports, and the newest row about the item; and their note."""
+    """What its writer had seen: the reports, and the newest row about the item."""
 
-    note = LongText(label=_("Note for colleagues"), key="m")
     reports = forms.CharField(widget=forms.HiddenInput)
     last = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
@@ -26,6 +25,12 @@ class SeenForm(forms.Form):
         if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
             raise forms.ValidationError(_("The form is broken. Open the item again."))
         return [int(part) for part in parts]
+
+
+class ApprovalForm(SeenForm):
+    """A second person agrees to what stands proposed, with a note of their own."""
+
+    note = LongText(label=_("Note on the approval"))
 
 
 class ActionRadios(forms.RadioSelect):
@@ -46,6 +51,7 @@ class DecisionForm(SeenForm):
     category = forms.ChoiceField(
         label=_("Category"), required=False, widget=forms.Select(attrs={"data-key": "c"})
     )
+    note = LongText(label=_("Note for colleagues"), key="m")
     reason = LongText(label=_("Reason for the author"))
     field_order = ("action", "category", "note", "reason", "reports", "last")
 

@@ -57,18 +57,19 @@ class Wish:
     reason: str = ""
 
 
-def approval_of(proposal: Decision, *, note: str = "") -> Wish:
+def approval_of(proposal: Decision, *, note: str) -> Wish:
     """The wish of a second person who agrees to what stands proposed, in its words."""
     return Wish(proposal.action_id or "", proposal.category, note, proposal.reason or "")
 
 
-def decide_item(
+def decide_item(  # noqa: PLR0913 - what is wished, and what its writer had seen
     *,
     item_id: int,
     reviewer: User,
     wish: Wish,
     report_ids: Collection[int],
     last_decision_id: int | None,
+    keeps_draft: bool = False,
 ) -> Decision:
     """Decide about the reports whose content the reviewer had before them.
 
@@ -78,8 +79,9 @@ def decide_item(
     meanwhile are not touched: nobody has seen them.
 
     Where the action needs a second person about content of this severity, the row is a proposal and
-    the item waits in review for somebody else. Who wishes what somebody else proposed approves it,
-    for the reports that it was about. Raises `HeldByAnotherError`, `EscalatedError` and
+    the item waits in review for somebody else. Who wishes what somebody else proposed, and of no
+    other reports, approves it. `keeps_draft`: the reviewer's draft says something else than the
+    wish, and stays theirs. Raises `HeldByAnotherError`, `EscalatedError` and
     `NothingToDecideError` as well.
     """
     with transaction.atomic():
@@ -99,7 +101,8 @@ def decide_item(
         )
         if newest is not None and repeats and newest.kind == Kind.PROPOSAL:
             return newest  # it waits for somebody else already
-        proposal = standing if _agrees(standing, reviewer, wish) else None
+        agrees = _agrees(standing, reviewer, wish) and set(report_ids) <= covered
+        proposal = standing if agrees else None
         wanted = covered if proposal else {*report_ids, *covered}
         reports = lifecycle.lock_reports(item_id, wanted)
         if not proposal and not set(report_ids) & {report.pk for report in reports}:
@@ -111,6 +114,7 @@ def decide_item(
             reports=reports,
             overrides=newest,
             approves=proposal,
+            keeps_draft=keeps_draft,
         )
 
 
@@ -122,6 +126,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
     reports: "Sequence[Report]",
     overrides: Decision | None,
     approves: Decision | None,
+    keeps_draft: bool,
 ) -> Decision:
     """The row and all that follows from it, under the locks of the item and the reports."""
     action = Action.objects.get(pk=wish.action)
@@ -160,11 +165,12 @@ def _write(  # noqa: PLR0913 - one row has so many sides
         item_id=item.pk,
         reports=reports,
         reopen=proposed or not action.resolves,
-        upheld=action.upholds and not proposed,
+        upheld=None if proposed else action.upholds,
     )
     settle_open([report.pk for report in reports])
     release_item(item.pk)
-    forget_draft(item_id=item.pk, reviewer=reviewer)
+    if not keeps_draft:
+        forget_draft(item_id=item.pk, reviewer=reviewer)
     write_audit(
         action=_audited_as(decision),
         of=item,

@@ -69,10 +69,10 @@ class PreferencesForm(forms.Form):
 class LongText(forms.CharField):
     """A text area of bounded length: a line break counts once, as the browser counts it."""
 
-    def __init__(self, *, key: str = "", **kwargs: Any) -> None:
+    def __init__(self, *, key: str = "", limit: int = TEXT_LIMIT, **kwargs: Any) -> None:
         attrs = {"rows": 2, "dir": "auto", **({"data-key": key} if key else {})}
         super().__init__(
-            required=False, max_length=TEXT_LIMIT, widget=forms.Textarea(attrs=attrs), **kwargs
+            required=False, max_length=limit, widget=forms.Textarea(attrs=attrs), **kwargs
         )
 
     def to_python(self, value: Any) -> str:

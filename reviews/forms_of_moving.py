@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from reviews.forms import LongText
+
 NOTE_LIMIT = 1_000
-HOURS = (1, 4, 24)
 _ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 
 
@@ -17,21 +18,15 @@ def read_id(text: str) -> int | None:
     return int(text) if _ID.fullmatch(text) else None
 
 
-class _Note(forms.CharField):
-    def __init__(self) -> None:
-        super().__init__(
-            label=_("Note for colleagues"),
-            required=False,
-            max_length=NOTE_LIMIT,
-            widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-        )
-
-
 class PutAsideForm(forms.Form):
     """For how long an item is put aside, and why."""
 
-    hours = forms.TypedChoiceField(choices=[(hours, hours) for hours in HOURS], coerce=int)
-    note = _Note()
+    note = LongText(label=_("Why it waits"), limit=NOTE_LIMIT)
+    hours = forms.TypedChoiceField(
+        label=_("For how long"),
+        choices=[(1, _("1 hour")), (4, _("4 hours")), (24, _("24 hours"))],
+        coerce=int,
+    )
 
     def lasts(self) -> timedelta:
         return timedelta(hours=self.cleaned_data["hours"])
@@ -43,7 +38,7 @@ class HandOverForm(forms.Form):
     to = forms.ModelChoiceField(
         label=_("Colleague"), queryset=User.objects.none(), empty_label=_("choose")
     )
-    note = _Note()
+    note = LongText(label=_("Note for colleagues"), limit=NOTE_LIMIT)
 
     def __init__(self, *args: Any, colleagues: QuerySet[User], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -54,8 +54,7 @@ _STANDING = """
 _DECIDED = f"""
     WITH {_STANDING}, last AS (
         SELECT DISTINCT ON (decided.report_id)
-            decided.report_id, decision.created_at, decision.reopened,
-            NOT decision.reopened AND decision.outcome = 'upholds' AS upheld
+            decided.report_id, decision.created_at, decision.reopened
         FROM reviews_decidedreport AS decided
         JOIN standing AS decision ON decision.id = decided.decision_id
         ORDER BY decided.report_id, decision.id DESC)
@@ -234,7 +233,15 @@ RULES = (
     Rule(
         "V6",
         "reports that count as upheld while their newest decision says otherwise, or the reverse",
-        f"""{_DECIDED}
+        # A proposal is none, and leaves it as it was.
+        f"""
+    WITH {_STANDING}, last AS (
+        SELECT DISTINCT ON (decided.report_id)
+            decided.report_id, decision.outcome = 'upholds' AS upheld
+        FROM reviews_decidedreport AS decided
+        JOIN standing AS decision ON decision.id = decided.decision_id
+        WHERE decision.kind = 'decision'
+        ORDER BY decided.report_id, decision.id DESC)
     SELECT report.id FROM reports_report AS report LEFT JOIN last ON last.report_id = report.id
     WHERE (report.upheld_at IS NOT NULL) <> coalesce(last.upheld, false)""",
     ),

@@ -8,7 +8,12 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from classifier.disagreements import dispute_again, settle_what_is_moot
+from classifier.disagreements import (
+    dispute_again,
+    dispute_what_came,
+    returned_to_people,
+    settle_what_is_moot,
+)
 from classifier.models import Classification
 from reports import lifecycle
 from reports.audit import write_audit
@@ -103,10 +108,11 @@ def _restore_reports(decision: Decision) -> None:
     reports = lifecycle.lock_reports(decision.item_id, before)
     verdicts = Classification.objects.filter(report__any=before, superseded=False)
     lifecycle.take_back(
-        item_id=decision.item_id,
         reports=reports,
         before=before,
         safe=dict(verdicts.values_list("report", "safe")),
         disputed=dispute_again(before, since=decision.created_at),
+        returned=returned_to_people(before, since=decision.created_at),
     )
+    dispute_what_came(before, since=decision.created_at)
     settle_what_is_moot(before)

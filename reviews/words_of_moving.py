@@ -10,7 +10,7 @@ from reports.foreign_text import name_controls
 from reports.models import Item, Report
 from reviews.claims import HeldByAnotherError, claim_in_force
 from reviews.handing import WaitsForAnotherError
-from reviews.models import Claim
+from reviews.models import Claim, Decision
 
 SHOWN_NEW = 100
 
@@ -56,6 +56,21 @@ def new_reports(item_id: int, newest: int | None) -> str:
         came,
     )
     return said % {"count": came}
+
+
+def left_open(proposal: Decision) -> str:
+    """What an approval of it leaves open, for the proposal was not about it; blank for nothing."""
+    others = Report.objects.filter(item=proposal.item_id).exclude(decisions=proposal)
+    left = others.exclude(status__in=[Report.Status.JUDGED_SAFE, Report.Status.RESOLVED])
+    count = left[:SHOWN_NEW].count()
+    if not count:
+        return ""
+    said = ngettext(
+        "%(count)s report about this item was not part of the proposal. It stays open.",
+        "%(count)s reports about this item were not part of the proposal. They stay open.",
+        count,
+    )
+    return said % {"count": count}
 
 
 def _why_lost(item_id: int, claim: Claim | None) -> str:

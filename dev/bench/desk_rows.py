@@ -21,7 +21,7 @@ def write_desk(
     """Items with the numbers `first` to `last`, both included, and all that belongs to them.
 
     Of a hundred: ten pending, twenty in review, thirty judged safe, forty resolved. One in fifty
-    has three reports.
+    has three reports; `reviewer` decided one in four hundred, `admin` the others.
     """
     # In bulk: the rows agree with one another, and a trigger for each would take minutes.
     database.execute("SET session_replication_role = replica")
@@ -89,8 +89,9 @@ _ROWS = (
     """WITH decided AS (
         INSERT INTO reviews_decision (item_id, reviewer_id, action, category, note, reason,
             created_at, effective_at)
-        SELECT id, (SELECT min(id) FROM auth_user), 'no_violation', '', '', '', resolved_at,
-            resolved_at
+        SELECT id, (SELECT id FROM auth_user
+                WHERE username = CASE WHEN id %% 1000 = 6 THEN 'reviewer' ELSE 'admin' END),
+            'no_violation', '', '', '', resolved_at, resolved_at
         FROM reports_item WHERE list = 'resolved' AND id BETWEEN %(first)s AND %(last)s
         RETURNING id, item_id)
     INSERT INTO reviews_decidedreport (decision_id, report_id)

@@ -7,12 +7,13 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from reports.audit import write_audit
 from reports.counting import COUNTED_AT_MOST
 from reports.foreign_text import show_controls
 from reports.models import Item, Severity
@@ -99,3 +100,23 @@ def person(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
+
+
+class AuditedSave:
+    """What is saved here leaves one audit row, `<kind>_created` or `<kind>_changed`; nothing is deleted."""
+
+    audited_kind = ""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:  # noqa: FBT001
+        if change and not form.changed_data:
+            return
+        super().save_model(request, obj, form, change)  # type: ignore[misc]  # the admin's own
+        write_audit(
+            action=f"{self.audited_kind}_{'changed' if change else 'created'}",
+            of=obj,
+            actor=person(request),
+            detail={"fields": form.changed_data},
+        )

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,9 +17,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
-from reports.admin.evidence import EvidenceAdmin, FastList, person
+from reports.admin.evidence import AuditedSave, EvidenceAdmin, FastList, person
 from reports.admin.filters import SenderFilter
-from reports.audit import write_audit
 from reports.counting import COUNTED_AT_MOST, bounded
 from reports.foreign_text import show_controls
 from reports.models import ApiKey, Sender, TrustedFlagger
@@ -33,9 +32,10 @@ _RETRIES = f"""(SELECT count(*) FROM (
 
 
 @admin.register(Sender)
-class SenderAdmin(FastList):
+class SenderAdmin(AuditedSave, FastList):
     """Configuration. A key is issued on a page of its own, which shows it once."""
 
+    audited_kind = "sender"
     list_display = (
         "name",
         "is_active",
@@ -116,20 +116,6 @@ class SenderAdmin(FastList):
                     ("apikey", _("API keys")),
                 )
             ),
-        )
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:  # noqa: FBT001
-        if change and not form.changed_data:
-            return
-        super().save_model(request, obj, form, change)
-        write_audit(
-            action="sender_changed" if change else "sender_created",
-            of=obj,
-            actor=person(request),
-            detail={"fields": form.changed_data},
         )
 
 

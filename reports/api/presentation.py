@@ -59,12 +59,31 @@ class ReportsPageOut(BaseModel):
 
 
 def status_in_effect(report: Report, *, now: datetime) -> str:
-    """The report's status; while its newest decision may be undone, the one that it had before."""
-    newest = max(report.decisions_that_stand(), key=lambda row: row.decision_id, default=None)
-    if newest is None or not newest.decision.effective_at or newest.decision.effective_at <= now:
-        return report.status
+    """The report's status; until its newest decision is in effect, the one from before it."""
+    return _in_effect(report, now=now)[0]
+
+
+def _in_effect(report: Report, *, now: datetime) -> tuple[str, Any]:
+    """The status that its sender sees, and the newest row of a decision that took effect, or None.
+
+    What a later row overrode before its time never does. A proposal takes nothing back by itself:
+    what is resolved stays so for its sender until a decision says otherwise.
+    """
+    rows = sorted(report.decisions_that_stand(), key=lambda row: -row.decision_id)
+    status, until, effective = report.status, now, None
+    in_review = ""
+    for row in rows:
+        in_effect_from = row.decision.effective_at
+        if in_effect_from and in_effect_from <= until:
+            effective = row.decision
+            break
+        if in_effect_from is None:
+            in_review = in_review or status
+        status, until = row.status_before, min(until, row.decision.created_at)
+    if in_review and status != Report.Status.RESOLVED:
+        status = in_review
     current = report.current_classification()
-    return status_without_decision(newest.status_before, safe=current.safe if current else None)
+    return status_without_decision(status, safe=current.safe if current else None), effective
 
 
 def present_report(report: Report, *, now: datetime | None = None) -> dict[str, Any]:
@@ -72,15 +91,9 @@ def present_report(report: Report, *, now: datetime | None = None) -> dict[str, 
     now = now or timezone.now()
     current = report.current_classification()
     # On this copy alone; nobody writes it.
-    report.status = status_in_effect(report, now=now)
-    # A report that went back to review has none in effect, whatever was decided before.
-    resolved = report.status == Report.Status.RESOLVED
-    effective = [
-        row.decision
-        for row in report.decisions_that_stand()
-        if resolved and row.decision.effective_at and row.decision.effective_at <= now
-    ]
-    decision = max(effective, key=lambda each: each.pk, default=None)
+    report.status, decision = _in_effect(report, now=now)
+    if report.status != Report.Status.RESOLVED:
+        decision = None  # a report that went back to review has none in effect
     return _present(
         report,
         now=now,

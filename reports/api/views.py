@@ -144,15 +144,20 @@ class ReportsView(APIView):
 
 
 def _in_status(wanted: Any, status: str, *, now: datetime) -> Any:
-    """Those that are shown with the status; of what may still be undone, that is the one before."""
-    undoable = {
-        report.pk: status_in_effect(report, now=now)
-        for report in wanted.filter(decisions__effective_at__gt=now).distinct()
-    }
-    if not undoable:
+    """Those that are shown with the status, which may be another one than they have.
+
+    That is so while the newest decision may be undone, and while a proposal waits.
+    """
+    undoable = Report.objects.filter(decisions__effective_at__gt=now)
+    proposed = Report.objects.filter(
+        item__holds__ended_at=None, item__holds__kind="second_approval", status="needs_review"
+    )
+    told = wanted.filter(pk__in=undoable.values("pk").union(proposed.values("pk")))
+    shown = {report.pk: status_in_effect(report, now=now) for report in told}
+    if not shown:
         return wanted.filter(status=status)
-    shown = [report_id for report_id, name in undoable.items() if name == status]
-    return wanted.filter(Q(status=status) & ~Q(pk__in=undoable) | Q(pk__in=shown))
+    alike = [report_id for report_id, name in shown.items() if name == status]
+    return wanted.filter(Q(status=status) & ~Q(pk__in=shown) | Q(pk__in=alike))
 
 
 def _wanted(request: Request, *, now: datetime) -> Any:

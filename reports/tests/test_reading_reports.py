@@ -120,6 +120,19 @@ def test_until_a_decision_is_in_effect_a_report_has_the_status_that_it_had_befor
         assert listed == ([untold] if status == before else [])
 
 
+def test_what_overrides_a_decision_before_it_is_in_effect_shows_no_more_than_that(
+    client_of_sender: Client,
+) -> None:
+    report = client_of_sender.send()
+    untold = read(client_of_sender, report)
+    for action in ("no_violation", "remove"):
+        resolve(report, action=action, effective_at=timezone.now() + timedelta(minutes=1))
+
+    assert read(client_of_sender, report) == untold
+    listed = client_of_sender.get(f"{REPORTS}?status=pending").json()["results"]
+    assert listed == [untold]
+
+
 def test_a_verdict_of_the_meantime_shows_beside_the_status_that_it_gives(
     client_of_sender: Client, policy: Any
 ) -> None:
@@ -167,6 +180,29 @@ def test_a_later_decision_overrides_an_earlier_one(client_of_sender: Client) -> 
     decision_on(report, action="no_violation", effective_at=timezone.now())
 
     assert read(client_of_sender, report)["decision"]["action"] == "no_violation"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "status", "action"),
+    [(6, "pending", None), (12, "pending", None), (16, "resolved", "no_violation")],
+)
+def test_a_decision_that_was_overridden_before_its_time_never_shows(
+    client_of_sender: Client, seconds: int, status: str, action: str | None
+) -> None:
+    """Ten seconds to undo: decided at 0, corrected at 5, looked at so many seconds after the first."""
+    report = client_of_sender.send()
+    first = timezone.now() - timedelta(seconds=seconds)
+    for taken, decided in ((0, "remove"), (5, "no_violation")):
+        created_at = first + timedelta(seconds=taken)
+        effective_at = created_at + timedelta(seconds=10)
+        resolve(report, action=decided, created_at=created_at, effective_at=effective_at)
+
+    seen = read(client_of_sender, report)
+
+    assert (seen["status"], seen["decision"] and seen["decision"]["action"]) == (status, action)
+    for each in Report.Status.values:
+        shown = client_of_sender.get(f"{REPORTS}?status={each}").json()["results"]
+        assert shown == ([seen] if each == status else [])
 
 
 def test_a_report_is_overdue_when_its_budget_ran_out_without_a_verdict(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from pytest_django import Settings
 
 from reports.models import AuditEntry, Report, Severity, TrustedFlagger
 from reports.signals import REPORTERS
@@ -173,6 +174,13 @@ def test_a_wrong_call_says_what_is_wrong(arguments: tuple[str, ...], says: str) 
 # --- What people upheld
 
 
+@pytest.fixture
+def at_once(settings: Settings) -> None:
+    """What people decide is in effect at once."""
+    settings.UNDO_SECONDS = 0
+
+
+@pytest.mark.usefixtures("at_once")
 def test_what_people_upheld_about_an_item_or_its_author_is_known_to_the_next_report(
     client_of_sender: Client,
 ) -> None:
@@ -189,6 +197,7 @@ def test_what_people_upheld_about_an_item_or_its_author_is_known_to_the_next_rep
     assert said(send(make_sender("forum"), item=item())) == NOTHING
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     ("action", "upheld"),
     [
@@ -205,6 +214,7 @@ def test_only_a_violation_counts(client_of_sender: Client, action: str, *, uphel
     assert (said(send(client_of_sender, item=item())) != NOTHING) is upheld
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_violation_that_was_taken_back_counts_no_longer(client_of_sender: Client) -> None:
     report = send(client_of_sender, item=item())
     resolve(report, action="remove")
@@ -213,6 +223,23 @@ def test_a_violation_that_was_taken_back_counts_no_longer(client_of_sender: Clie
     assert said(send(client_of_sender, item=item())) == NOTHING
 
 
+def test_a_violation_counts_once_it_cannot_be_taken_back(
+    client_of_sender: Client, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 60
+    report = send(client_of_sender, item=item())
+    resolve(report, action="remove")
+    age([report], hours=30 / 3600)
+    assert said(send(client_of_sender, item=item())) == NOTHING
+    assert said(send(client_of_sender, item=item("m-2"))) == NOTHING
+
+    age([report], hours=30 / 3600)
+
+    assert "item_upheld_before" in said(send(client_of_sender, item=item()))[1]
+    assert said(send(client_of_sender, item=item("m-2")))[1] == ["author_upheld_before"]
+
+
+@pytest.mark.usefixtures("at_once")
 def test_a_violation_of_long_ago_counts_no_longer(client_of_sender: Client) -> None:
     report = send(client_of_sender, item=item())
     resolve(report, action="remove")
@@ -221,6 +248,7 @@ def test_a_violation_of_long_ago_counts_no_longer(client_of_sender: Client) -> N
     assert said(send(client_of_sender, item=item())) == NOTHING
 
 
+@pytest.mark.usefixtures("at_once")
 def test_the_author_is_who_wrote_what_was_reported_where_the_item_names_none(
     client_of_sender: Client,
 ) -> None:
@@ -235,6 +263,7 @@ def test_the_author_is_who_wrote_what_was_reported_where_the_item_names_none(
     assert said(written_by(None)) == NOTHING
 
 
+@pytest.mark.usefixtures("at_once")
 def test_an_author_is_not_found_by_who_reported(client_of_sender: Client) -> None:
     resolve(send(client_of_sender, reporter="u-9", item=item(author="u-9")), action="remove")
 

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-
-from reviews.tests.people import unveil
 
 FOUND = shutil.which(os.environ.get("CHROMIUM", "chromium"))
 PASSWORD = "a long enough word"
@@ -62,6 +59,11 @@ def open_context(
 
 
 def make_reviewer(name: str) -> None:
+    # Here, for who only wants to know of the browser has no Django set up.
+    from django.contrib.auth.models import Group, User  # noqa: PLC0415
+
+    from reviews.tests.people import unveil  # noqa: PLC0415
+
     user = User.objects.create_user(name, password=PASSWORD)
     user.groups.add(Group.objects.get(name="reviewer"))
     unveil(user)

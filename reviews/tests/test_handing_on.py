@@ -16,6 +16,13 @@ from reviews.tests.people import (
 )
 
 
+def refused(browser: Browser, report: Report, status: int, **values: str) -> str:
+    """The page that says why an item was not put aside."""
+    answer = browser.post(move(report, "put-aside"), values)
+    assert answer.status_code == status
+    return " ".join(answer.content.decode().split())
+
+
 @pytest.mark.parametrize("hours", [1, 4, 24])
 def test_what_is_put_aside_comes_to_nobody_until_its_time_and_keeps_its_place(
     dana: Browser, omar: Browser, reports: list[Report], hours: int
@@ -71,9 +78,10 @@ def test_what_waits_for_another_person_cannot_be_put_aside(
 ) -> None:
     hold(reports[0], "omar", kind)
 
-    assert go(dana, move(reports[0], "put-aside"), hours="1") == item_of(reports[0])
+    html = refused(dana, reports[0], 409, hours="1", note="a long story")
 
-    assert "the item is held" in page(dana, item_of(reports[0]))
+    assert "the item is held" in html
+    assert "a long story</textarea>" in html
     assert Hold.objects.get().kind == kind
 
 
@@ -81,10 +89,29 @@ def test_what_waits_for_another_person_cannot_be_put_aside(
 def test_a_time_that_is_not_offered_puts_nothing_aside(
     dana: Browser, reports: list[Report], values: dict[str, str]
 ) -> None:
-    assert go(dana, move(reports[0], "put-aside"), **values) == item_of(reports[0])
+    html = refused(dana, reports[0], 422, **{"note": "typed", **values})
 
     assert not Hold.objects.exists()
-    assert "It was not put aside" in page(dana, item_of(reports[0]))
+    assert f"{values.get('note', 'typed')}</textarea>" in html
+    assert 'role="alert"' in html
+
+
+def test_the_note_of_putting_aside_stays_when_somebody_else_has_the_item(
+    dana: Browser, omar: Browser, reports: list[Report]
+) -> None:
+    page(omar, item_of(reports[0]))
+
+    html = refused(dana, reports[0], 409, hours="1", note="typed <i>for</i> long")
+
+    assert "\u2068omar\u2069 has this item until" in html
+    assert "typed &lt;i&gt;for&lt;/i&gt; long</textarea>" in html
+    assert not Hold.objects.exists()
+
+
+def test_a_line_break_counts_once_in_a_note(dana: Browser, reports: list[Report]) -> None:
+    go(dana, move(reports[0], "put-aside"), hours="1", note="a\r\n" * 499 + "bb")
+
+    assert len(Hold.objects.get().note) == 1_000
 
 
 # --- Handing over

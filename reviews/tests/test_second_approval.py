@@ -10,7 +10,9 @@ from pytest_django import Settings
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
-from reviews.models import Action, Decision, Hold
+from reviews.forms import TEXT_LIMIT
+from reviews.invariants import broken_invariants
+from reviews.models import Action, Decision, Draft, Hold
 from reviews.tests.people import (
     classify,
     decide,
@@ -50,13 +52,19 @@ def do(browser: Browser, report: Report, action: str, **values: str) -> Any:
     return decide(browser, report.item, read(browser, report), action=action, **values)
 
 
-def approve(browser: Browser, report: Report, html: str, proposal: Decision) -> Any:
-    values = {**form_of(html), "approve": str(proposal.pk), "next": ""}
+def approve(
+    browser: Browser, report: Report, html: str, proposal: Decision, *, note: str = ""
+) -> Any:
+    values = {**form_of(html), "approve": str(proposal.pk), "note": note, "next": ""}
     return browser.post(f"/review/items/{report.item_id}/", values)
 
 
 def in_api(client: Client, report: Report) -> Any:
     return client.get(f"/api/v1/reports/{report.public_id}/").json()
+
+
+def in_list(client: Client, status: str) -> Any:
+    return client.get(f"/api/v1/reports/?status={status}").json()["results"]
 
 
 def standing(report: Report) -> tuple[str, str]:
@@ -145,6 +153,66 @@ def test_a_second_person_sees_what_is_proposed_and_approves_it(
     assert "<bdi>omar</bdi> approved what was proposed: remove and suspend." in read(dana, report)
 
 
+def test_what_a_proposal_is_about_stays_decided_for_its_sender_until_a_second_person_agrees(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 0
+    do(dana, report, "remove", **HATE)
+    decided, upheld = in_api(client_of_sender, report), Report.objects.get().upheld_at
+    assert (decided["status"], decided["decision"]["action"]) == ("resolved", "remove")
+
+    for reason in ("one", "other"):
+        do(omar, report, "suspend", **HATE, reason=reason)
+
+        assert standing(report) == ("needs_review", "second_approval")
+        assert in_api(client_of_sender, report) == decided
+        assert in_list(client_of_sender, "resolved") == [decided]
+        assert in_list(client_of_sender, "needs_review") == []
+        assert Report.objects.get().upheld_at == upheld
+        assert [each for each in broken_invariants() if each.invariant == "V6"] == []
+
+    do(omar, report, "reopen")
+    withdrawn = in_api(client_of_sender, report)
+    assert (withdrawn["status"], withdrawn["decision"]) == ("needs_review", None)
+    assert in_list(client_of_sender, "needs_review") == [withdrawn]
+    assert Report.objects.get().upheld_at is None
+
+
+def test_a_proposal_about_what_was_overridden_before_its_time_brings_it_to_no_sender(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "remove", **HATE)
+    do(omar, report, "suspend", **HATE)
+
+    waits = in_api(client_of_sender, report)
+
+    assert (waits["status"], waits["decision"]) == ("needs_review", None)
+    assert in_list(client_of_sender, "needs_review") == [waits]
+
+
+@pytest.mark.parametrize("undo_seconds", [0, 10])
+def test_what_was_judged_safe_is_in_review_for_its_sender_while_a_proposal_waits(
+    dana: Browser,
+    client_of_sender: Client,
+    policy: PolicyVersion,
+    settings: Settings,
+    *,
+    undo_seconds: int,
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    classify(report, policy)
+    do(dana, report, "suspend", **HATE)
+    waits = in_api(client_of_sender, report)
+    assert (waits["status"], waits["decision"]) == ("needs_review", None)
+
+    settings.UNDO_SECONDS = undo_seconds
+    do(log_in("omar", "reviewer"), report, "warn", **HATE)
+
+    assert in_api(client_of_sender, report)["status"] == (
+        "needs_review" if undo_seconds else "resolved"
+    )
+
+
 def test_nobody_approves_their_own_proposal(dana: Browser, report: Report) -> None:
     do(dana, report, "suspend", **HATE)
     html = read(dana, report)
@@ -196,7 +264,77 @@ def test_an_approval_that_comes_second_says_what_was_decided(
     answer = approve(omar, report, html, proposal)
 
     assert answer.status_code == 409
-    assert "<bdi>vera</bdi> decided before you: warn" in " ".join(answer.content.decode().split())
+    said = " ".join(answer.content.decode().split())
+    assert re.search(r"Before you, [^<]*: <bdi>vera</bdi> decided: warn. Hate.</strong>", said)
+
+
+def test_a_refused_approval_keeps_the_draft_and_shows_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    html, address = read(omar, report), f"/review/items/{report.item_id}/"
+    omar.post(f"{address}draft/", {**form_of(html), "action": "warn", "note": "my long note"})
+    time_runs_out()
+    read(log_in("vera", "reviewer"), report)
+
+    answer = approve(omar, report, html, Decision.objects.get())
+
+    assert answer.status_code == 409
+    said = " ".join(answer.content.decode().split())
+    assert "<bdi>vera</bdi> has this item until" in said
+    assert "my long note</textarea>" in said
+    assert "This field is required." not in said
+    assert Draft.objects.get().note == "my long note"
+
+
+def test_an_approval_has_a_note_of_its_own_and_keeps_the_draft_of_another_decision(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    html = read(omar, report)
+    draft = {**form_of(html), "action": "warn", "note": "or is a warning enough?"}
+    omar.post(f"/review/items/{report.item_id}/draft/", draft)
+
+    approve(omar, report, html, Decision.objects.get(), note="because of message three")
+
+    assert Decision.objects.latest("id").note == "because of message three"
+    assert "because of message three" in read(dana, report)
+    assert Draft.objects.get().note == "or is a warning enough?"
+    assert "or is a warning enough?</textarea>" in read(omar, report)
+
+
+@pytest.mark.parametrize("withdrawn", [True, False])
+def test_the_note_of_a_refused_approval_stays_on_the_page(
+    dana: Browser, omar: Browser, report: Report, *, withdrawn: bool
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    proposal, html = Decision.objects.get(), read(omar, report)
+    time_runs_out()
+    vera = log_in("vera", "reviewer")
+    if withdrawn:
+        do(vera, report, "reopen")
+    else:
+        read(vera, report)
+
+    answer = approve(omar, report, html, proposal, note="a <b>careful</b> note")
+
+    assert answer.status_code == 409
+    assert "a &lt;b&gt;careful&lt;/b&gt; note" in answer.content.decode()
+
+
+def test_a_note_that_is_too_long_for_an_approval_is_said_beside_it(
+    dana: Browser, omar: Browser, report: Report
+) -> None:
+    do(dana, report, "suspend", **HATE)
+
+    answer = approve(
+        omar, report, read(omar, report), Decision.objects.get(), note="n" * (TEXT_LIMIT + 1)
+    )
+
+    said = answer.content.decode()
+    assert answer.status_code == 422
+    assert f"at most {TEXT_LIMIT} characters" in said
+    assert "n" * (TEXT_LIMIT + 1) in said
 
 
 def test_an_approval_leaves_alone_what_came_after_the_proposal(
@@ -210,6 +348,23 @@ def test_an_approval_leaves_alone_what_came_after_the_proposal(
 
     assert Report.objects.get(pk=report.pk).status == "resolved"
     assert Report.objects.get(pk=later.pk).status == "pending"
+    said = "1 report about this item was not part of the proposal. It stays open."
+    assert said in read(omar, later)
+
+
+def test_the_same_choice_about_a_report_that_came_since_is_a_proposal_about_both(
+    dana: Browser, omar: Browser, report: Report, client_of_sender: Client
+) -> None:
+    do(dana, report, "suspend", **HATE)
+    later = client_of_sender.send(Report.objects.get(pk=report.pk).content.body)
+
+    do(omar, report, "suspend", **HATE)
+
+    proposal = Decision.objects.latest("id")
+    assert (proposal.kind, proposal.approves) == (Decision.Kind.PROPOSAL, None)
+    assert set(proposal.reports.all()) == {report, later}
+    approve(dana, report, read(dana, report), proposal)
+    assert (standing(report), standing(later)) == (("resolved", ""), ("resolved", ""))
 
 
 @pytest.mark.parametrize("answer", ["x", "4711", "9" * 30])

@@ -1,5 +1,6 @@
 """Undo: within its time, by who decided, back to what was and to what has come since; one audit row."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,16 +8,18 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 from pytest_django import Settings
 
+from classifier.batches.reopen import reopen_disagreements
 from classifier.models import Disagreement, PolicyVersion
 from classifier.tests.batches import make_batch
 from classifier.tests.history import ask_again, disagreement_about, judged_safe, next_version
 from conftest import check_constraints_now
 from reports.models import AuditEntry, Item, Report
 from reports.tests.sending import Client, body_saying
+from reviews.claims import HeldByAnotherError, claim_item
 from reviews.decisions import StaleDecisionError, Wish, decide_item
 from reviews.invariants import broken_invariants
 from reviews.models import Claim, Decision, Hold
-from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.people import classify, decide, judge_threat, log_in, page, time_runs_out
 from reviews.undo import NotTheirsError, TooLateError, undo_decision
 
 pytestmark = pytest.mark.usefixtures("policy")
@@ -182,6 +185,63 @@ def test_a_disagreement_that_it_settled_is_open_again(
     assert disagreement_about(report).state == Disagreement.State.OPEN
 
 
+def a_second_thought_and_a_batch(
+    client: Client, policy: PolicyVersion, reviewer: User, second: str
+) -> tuple[Report, Decision]:
+    """A person found no violation and then thought again; meanwhile a batch finds one."""
+    report = judged_safe(client, policy)
+    wish(report, "no_violation", reviewer)
+    decision = wish(report, second, reviewer)
+    ask_again(report, make_batch(next_version()), category="hate")
+    return report, decision
+
+
+def test_what_a_batch_found_beside_a_decision_that_upheld_it_is_listed(
+    client_of_sender: Client, policy: PolicyVersion, dana: User
+) -> None:
+    report, decision = a_second_thought_and_a_batch(client_of_sender, policy, dana, "remove")
+    assert not Disagreement.objects.exists()
+
+    take_back(decision, dana)
+
+    assert stands(report) == ("resolved", "resolved", False)
+    found = disagreement_about(report)
+    assert (found.state, found.unseen, found.batch is None) == ("open", False, False)
+    assert found.severity == found.classification.severity
+
+
+def test_what_a_batch_sent_back_to_people_stays_with_them(
+    client_of_sender: Client, policy: PolicyVersion, dana: User
+) -> None:
+    report, decision = a_second_thought_and_a_batch(client_of_sender, policy, dana, "no_violation")
+    batch = disagreement_about(report).batch
+    assert batch is not None
+    reopen_disagreements(batch_id=batch.pk, at_most=1, actor_name="test")
+
+    take_back(decision, dana)
+
+    assert stands(report) == ("needs_review", "needs_review", False)
+
+
+@pytest.mark.parametrize("action", ["escalate", "reopen", "suspend"])
+def test_who_has_taken_the_item_since_keeps_it(
+    client_of_sender: Client, policy: PolicyVersion, dana: User, action: str
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    judge_threat(report, policy)
+    decision = wish(report, action, dana)
+    lena = User.objects.create(username="lena", is_superuser=True)
+    assert claim_item(item_id=report.item_id, reviewer=lena)
+
+    take_back(decision, dana)
+
+    assert Claim.objects.in_force().get(item=report.item_id).reviewer == lena
+    assert stands(report)[0] == "needs_review"
+    assert not Hold.objects.filter(ended_at=None).exists()
+    with pytest.raises(HeldByAnotherError):
+        wish(report, "warn", dana)
+
+
 def test_an_escalation_that_a_decision_ended_waits_again(
     client_of_sender: Client, policy: PolicyVersion, dana: User
 ) -> None:
@@ -250,6 +310,36 @@ def test_the_next_page_offers_it_and_the_item_comes_back_with_what_was_typed(
     assert Item.objects.get().list == Item.List.PENDING
 
 
+@pytest.mark.parametrize(
+    ("held", "sentence"),
+    [
+        (True, "What you typed is kept below; submit it again when the item is free."),
+        (False, "What you typed is kept below.</p>"),
+    ],
+)
+def test_a_page_of_before_says_that_a_decision_was_taken_back_and_what_to_do(
+    browser: Browser, client_of_sender: Client, *, held: bool, sentence: str
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    address = f"/review/items/{report.item_id}/"
+    omar = log_in("omar", "reviewer")
+    html = page(omar, address)
+    time_runs_out()
+    decide(browser, report.item, page(browser, address), action="remove", category="spam")
+    undo(browser, Decision.objects.get())
+    if not held:
+        time_runs_out()
+
+    answer = decide(omar, report.item, html, action="no_violation", note="typed")
+
+    said = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert re.search(r"Before you, [^<]*: <bdi>dana</bdi> took back: remove.</strong>", said)
+    assert "typed</textarea>" in said
+    assert sentence in said
+    assert "overrides that decision" not in said
+
+
 def test_too_late_says_so_and_what_to_do(
     browser: Browser, client_of_sender: Client, settings: Settings
 ) -> None:
@@ -262,6 +352,24 @@ def test_too_late_says_so_and_what_to_do(
     undo(browser, Decision.objects.get())
 
     assert "Too late to undo: remove is in effect." in page(browser, address)
+
+
+def test_a_decision_that_was_overridden_is_not_undone_and_the_page_says_what_came_since(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    """Also where that was taken back again: a decision is overridden but once."""
+    report = client_of_sender.send(body_saying("x"))
+    dana, address = User.objects.get(username="dana"), f"/review/items/{report.item_id}/"
+    first, second = wish(report, "remove", dana), wish(report, "warn", dana)
+
+    for since in ("decided", "took back"):
+        undo(browser, first)
+
+        said = f"Not undone. Since then: <bdi>dana</bdi> {since}: warn. Decide again to change it."
+        assert said in page(browser, address)
+        undo(browser, second)
+
+    assert Decision.objects.filter(kind="undo").count() == 1
 
 
 def test_only_who_decided_may_and_only_where_there_is_a_decision(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.claims import HOLDS, HeldByAnotherError, claim_item
-from reviews.decision_form import DecisionForm, SeenForm
+from reviews.decision_form import ApprovalForm, DecisionForm
 from reviews.decisions import (
     DECIDE_ESCALATED,
     EscalatedError,
@@ -35,7 +36,7 @@ from reviews.holds import waits_for_another
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
-from reviews.models import Action, Decision, Draft, Hold
+from reviews.models import Action, Decision, Hold
 from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review, person
 from reviews.views.drafts import keep_typed
@@ -50,7 +51,7 @@ from reviews.views.navigation import (
 from reviews.views.scripts import tells_where_to_go
 from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
-from reviews.words_of_moving import new_reports
+from reviews.words_of_moving import left_open, new_reports
 
 NAMED_AT_MOST = 10
 # Opening the page again gives its reader more time, yet not with every look.
@@ -76,13 +77,11 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         if reviewer is None:
             return render(request, "403.html", status=403)
         answer = _decide(request, reviewer, page, policy)
-        if answer.status_code in {403, 409, 422}:
+        # The button of a proposal sends none of what is typed for a decision of one's own.
+        if answer.status_code in {403, 409, 422} and "approve" not in request.POST:
             keep_typed(request.POST, item_id=item_id, reviewer=reviewer)
         return answer
-    draft = page.draft
-    typed = model_to_dict(draft, fields=vars(Typed())) if draft else _taken_back(request, page)
-    form = _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
-    return _render_item(request, page, form, policy, draft=draft)
+    return _render_item(request, page, _as_left(request, page, policy), policy)
 
 
 def _taken(page: ItemPage, reviewer: User) -> ItemPage:
@@ -101,43 +100,63 @@ def _decide(
     request: HttpRequest, reviewer: User, page: ItemPage, policy: PolicyVersion | None
 ) -> HttpResponse:
     proposal = _approved(request, page)
-    form: Any = SeenForm(request.POST) if proposal else _form(page, policy, data=request.POST)
+    approval = ApprovalForm(request.POST) if proposal else None
+    form: Any = approval or _form(page, policy, data=request.POST)
     if not form.is_valid():
-        # The page shows what there is now, and so the form says: not what it was sent with.
-        again = _form(page, policy, data=_as_shown(request.POST, page))
-        if again.is_valid() or "reports" in form.errors:
+        again = _again(request, page, policy)
+        if not approval and (again.is_valid() or "reports" in form.errors):
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
-    wish = approval_of(proposal) if proposal else form.wish()
+    wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
+    seen = form.cleaned_data["reports"]
     try:
         decision = decide_item(
             item_id=page.item.pk,
             reviewer=reviewer,
             wish=wish,
-            report_ids=form.cleaned_data["reports"],
+            report_ids=proposal.reports.values_list("pk", flat=True) if proposal else seen,
             last_decision_id=form.cleaned_data["last"],
+            keeps_draft=proposal is not None,
         )
     except StaleDecisionError as stale:
         # What was typed stays; a second try overrides knowingly.
-        again = _form(page, policy, data=_as_shown(request.POST, page))
+        again = _again(request, page, policy)
         return _render_item(request, page, again, policy, stale=stale.standing, status=409)
     except HeldByAnotherError as held:
-        again = _form(page, policy, data=_as_shown(request.POST, page))
+        again = _again(request, page, policy)
         return _render_item(
             request, page, again, policy, refused_for=InHand.by(held.claim), status=409
         )
     except EscalatedError:
-        again = _form(page, policy, data=_as_shown(request.POST, page))
+        again = _again(request, page, policy)
         return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
         raise Http404 from None
     say_decided(request, decision)
-    if late := new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
+    left = left_open(proposal) if proposal else ""
+    if late := left or new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
         messages.info(request, late)
     if "next" in request.POST:
         listed = list_of(request, page.item)
         return open_next(request, listed, reviewer=reviewer, beside=page.item.pk)
     return redirect(request.get_full_path())
+
+
+def _as_left(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -> DecisionForm:
+    """The form as its reader left it: with their draft, or with what they took back."""
+    draft = page.draft
+    typed = model_to_dict(draft, fields=vars(Typed())) if draft else _taken_back(request, page)
+    return _form(page, policy, initial={**typed, "reports": _ids(page), "last": _last(page)})
+
+
+def _again(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -> DecisionForm:
+    """The form of the page that says what was refused.
+
+    The page shows what there is now, and so the form says: not what it was sent with.
+    """
+    if "approve" in request.POST:
+        return _as_left(request, page, policy)
+    return _form(page, policy, data=_as_shown(request.POST, page))
 
 
 def _approved(request: HttpRequest, page: ItemPage) -> Decision | None:
@@ -197,7 +216,6 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     *,
     status: int = 200,
     stale: Any = None,
-    draft: Draft | None = None,
     refused_for: InHand | None = None,
 ) -> HttpResponse:
     in_hand = refused_for or page.in_hand
@@ -208,6 +226,9 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     veils = any(desk.veils(each.report) for each in page.shown)
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
+    tried = status != HTTPStatus.OK
+    sent = _as_shown(request.POST, page) if tried and "approve" in request.POST else None
+    seen = {"reports": _ids(page), "last": _last(page)}
     context = {
         "page": page,
         "desk": desk,
@@ -215,8 +236,9 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "summary_first": veils,
         "veiled": veils and not desk.has_revealed,
         "form": form,
+        "approval": ApprovalForm(sent, initial=seen, auto_id="approval-%s"),
         "stale": stale,
-        "draft": draft,
+        "draft": None if form.is_bound else page.draft,
         "policy": policy,
         "came_from": came_from,
         "back": address_of("review-list", came_from.slug, query=urlencode(chosen)),
@@ -225,9 +247,10 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "in_hand": in_hand,
         "theirs": theirs,
         "refused": refused_for is not None,
+        "tried": tried,
         "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
-        "offers_form": form.is_bound or not (theirs or closed),
+        "offers_form": tried or not (theirs or closed),
         "listed": BY_NAME[Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,

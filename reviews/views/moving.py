@@ -6,6 +6,7 @@ from functools import wraps
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
@@ -84,17 +85,27 @@ def release(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
     return open_list(request, list_of(request, item))
 
 
-@_move
-def put_aside(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
-    form = PutAsideForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("It was not put aside: say for how long, with a shorter note."))
+@require_http_methods(["GET", "HEAD", "POST"])
+@_of_deciders
+def put_aside(request: HttpRequest, item_id: int) -> HttpResponse:
+    """Put an item aside. Refused, the form stands on a page of its own with what was typed."""
+    item = get_object_or_404(Item, pk=item_id)
+    if request.method != "POST":
         return open_item(request, item.pk)
-    handing.put_aside(
-        item_id=item.pk, reviewer=reviewer, lasts=form.lasts(), note=form.cleaned_data["note"]
-    )
-    messages.success(request, _("Put aside: %(item)s.") % {"item": isolated(str(item))})
-    return open_next(request, list_of(request, item), reviewer=reviewer)
+    reviewer = _reviewer(request)
+    form = PutAsideForm(request.POST)
+    status = 422
+    if form.is_valid():
+        note = form.cleaned_data["note"]
+        try:
+            handing.put_aside(item_id=item.pk, reviewer=reviewer, lasts=form.lasts(), note=note)
+        except REFUSALS as refusal:
+            form.add_error(None, why_refused(refusal))
+            status = 409
+        else:
+            messages.success(request, _("Put aside: %(item)s.") % {"item": isolated(str(item))})
+            return open_next(request, list_of(request, item), reviewer=reviewer)
+    return _render_form(request, "reviews/put_aside.html", item, form, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -123,10 +134,14 @@ def hand_over(request: HttpRequest, item_id: int) -> HttpResponse:
                     said % {"item": isolated(str(item)), "who": isolated(to.get_username())},
                 )
                 return open_next(request, list_of(request, item), reviewer=reviewer)
+    return _render_form(request, "reviews/hand_over.html", item, form, status=status)
+
+
+def _render_form(
+    request: HttpRequest, template: str, item: Item, form: Form, *, status: int
+) -> HttpResponse:
     context = {"item": item, "form": form, "onward": request.GET.urlencode()}
-    return render(
-        request, "reviews/hand_over.html", with_navigation(request, context), status=status
-    )
+    return render(request, template, with_navigation(request, context), status=status)
 
 
 @require_POST

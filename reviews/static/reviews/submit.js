@@ -1,70 +1,93 @@
 // A decision goes out without leaving the page, so that a lost connection takes no text with it.
 // Sent twice it is one decision: the server knows the same words of the same person.
+// Only what was submitted is ever sent again: who changes it must submit it anew.
 
 const PATIENCE = 15_000;
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 60_000;
 
-const form = document.querySelector("form[data-draft]");
-if (form) sendFrom(form, form.querySelector("[data-unsent]"));
+let submitted; // the last submit, as it stood then: nothing else goes out by itself
+let sending = false;
 
-function sendFrom(form, unsent) {
-  let sending = false;
-  let pause = FIRST_PAUSE;
-  let timer;
-  let pressed;
-
-  async function send() {
-    if (sending) return;
-    sending = true;
-    clearTimeout(timer);
-    try {
-      const answer = await fetch(form.getAttribute("action") || location.href, {
-        method: "POST",
-        body: new FormData(form, pressed),
-        headers: { Accept: "application/json" },
-        redirect: "manual",
-        signal: AbortSignal.timeout(PATIENCE),
-      });
-      if (answer.status >= 500) return wait("failed");
-      if (answer.ok && answer.headers.get("Content-Type") === "application/json") {
-        const { to } = await answer.json();
-        form.dispatchEvent(new Event("desk:sent"));
-        return location.assign(to);
-      }
-    } catch {
-      return wait(navigator.onLine ? "failed" : "offline");
+async function send() {
+  if (sending) return;
+  sending = true;
+  const { form, body } = submitted;
+  clearTimeout(submitted.timer);
+  try {
+    const answer = await fetch(form.getAttribute("action") || location.href, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json" },
+      redirect: "manual",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    if (answer.status >= 500) return wait("failed");
+    if (answer.ok && answer.headers.get("Content-Type") === "application/json") {
+      const { to } = await answer.json();
+      form.dispatchEvent(new Event("desk:sent"));
+      return location.assign(to);
     }
-    sendPlainly();
+  } catch {
+    return wait(navigator.onLine ? "failed" : "offline");
   }
+  if (submitted.changed) wait();
+  else sendPlainly(submitted);
+}
 
-  /** Nothing was decided: the browser shows the page that says why, be it a log-in. */
-  function sendPlainly() {
-    const name = document.createElement("input");
-    Object.assign(name, { type: "hidden", name: pressed.name, value: pressed.value });
-    form.append(name);
-    form.submit();
+/** Nothing was decided: the browser shows the page that says why, be it a log-in. */
+function sendPlainly({ form, pressed }) {
+  const name = document.createElement("input");
+  Object.assign(name, { type: "hidden", name: pressed.name, value: pressed.value });
+  form.append(name);
+  form.submit();
+}
+
+function wait(because) {
+  sending = false;
+  if (submitted.changed) return say(submitted.form, "changed");
+  say(submitted.form, because);
+  submitted.timer = setTimeout(send, submitted.pause);
+  submitted.pause = Math.min(submitted.pause * 2, LONGEST_PAUSE);
+}
+
+/** What was submitted is not what the reviewer means any more. */
+function giveUp() {
+  clearTimeout(submitted.timer);
+  submitted.changed = true;
+  if (!sending) say(submitted.form, "changed");
+}
+
+function say(form, because) {
+  const unsent = form.querySelector("[data-unsent]");
+  for (const each of unsent.querySelectorAll("[data-because]")) {
+    each.hidden = each.dataset.because !== because;
   }
+  unsent.hidden = false;
+}
 
-  function wait(because) {
-    sending = false;
-    for (const each of unsent.querySelectorAll("[data-because]")) {
-      each.hidden = each.dataset.because !== because;
-    }
-    unsent.hidden = false;
-    timer = setTimeout(send, pause);
-    pause = Math.min(pause * 2, LONGEST_PAUSE);
-  }
+function submit(form, pressed) {
+  if (sending) return;
+  if (submitted && submitted.form !== form) giveUp();
+  clearTimeout(submitted?.timer);
+  submitted = { form, pressed, body: new FormData(form, pressed), pause: FIRST_PAUSE };
+  send();
+}
 
+for (const form of document.querySelectorAll("form[data-sends]")) {
   form.addEventListener("submit", (event) => {
     if (event.submitter?.hasAttribute("formaction")) return;
     event.preventDefault();
-    if (sending) return;
-    pressed = event.submitter ?? form.querySelector("button:not([type=button])");
-    send();
+    submit(form, event.submitter ?? form.querySelector("button:not([type=button])"));
   });
-  unsent.querySelector("button").addEventListener("click", send);
-  addEventListener("online", () => unsent.hidden || send());
-  // Back to a page that was left by its decision: what it shows is over.
-  addEventListener("pageshow", (event) => event.persisted && location.reload());
+  for (const kind of ["input", "change"]) {
+    form.addEventListener(kind, () => submitted?.form === form && giveUp());
+  }
+  form.querySelector("[data-unsent] button").addEventListener("click", () => {
+    form.requestSubmit(submitted.form === form ? submitted.pressed : null);
+  });
 }
+
+addEventListener("online", () => submitted && !submitted.changed && send());
+// Back to a page that was left by its decision: what it shows is over.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
