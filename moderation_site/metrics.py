@@ -19,7 +19,7 @@ from classifier.models import (
     ProviderModel,
 )
 from classifier.policies import code_revisions
-from reviews.opting_out import takers
+from reviews.opting_out import is_taken
 
 
 @require_safe
@@ -91,8 +91,8 @@ def metrics(_request: HttpRequest) -> HttpResponse:
         registry=registry,
     )
     taking = Gauge(
-        "moderation_reviewers_taking",
-        "Active reviewers who are handed a category; 0: they opted out, and its items wait",
+        "moderation_category_taken",
+        "1: some active reviewer is handed the category; 0: all opted out, and its items wait",
         ["category"],
         registry=registry,
     )
@@ -104,8 +104,8 @@ def metrics(_request: HttpRequest) -> HttpResponse:
     _holds(registry)
     active = PolicyVersion.objects.active()
     if active is not None:
-        for category, count in takers(active).items():
-            taking.labels(category).set(count)
+        for category, taken in is_taken(active).items():
+            taking.labels(category).set(taken)
     revisions.set(active is not None and active.revisions != code_revisions())
     with connection.cursor() as cursor:
         cursor.execute(_DUE)

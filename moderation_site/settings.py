@@ -164,6 +164,7 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("ar", _("Arabic"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "moderation_site.formats"
 
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "static"

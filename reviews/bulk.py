@@ -30,7 +30,7 @@ class Became(StrEnum):
     PROPOSED = "proposed"  # it waits for a second person
     TOO_LATE = "too late"
     HELD = "held"  # another reviewer has it in hand
-    BY_ITSELF = "by itself"  # too grave, or waits for somebody: not in passing
+    BY_ITSELF = "by itself"  # too grave, put aside, or waits for somebody: not in passing
     GONE = "gone"
 
 
@@ -77,5 +77,4 @@ def _decide_one(reviewer: User, wish: Wish, chosen: Chosen) -> Outcome:
 
 
 def _by_itself(item: Item) -> bool:
-    named = Hold.objects.filter(item=item, ended_at=None).exclude(kind=Hold.Kind.PUT_ASIDE)
-    return item.rank >= Severity.CRITICAL or named.exists()
+    return item.rank >= Severity.CRITICAL or Hold.objects.in_force().filter(item=item).exists()

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest, Least, Now
@@ -135,6 +136,23 @@ def give_back(*, item_id: int, reviewer: User) -> bool:
         ended = bool(held.update(released_at=Now()))
         if ended:
             write_audit(action="released", of=item, actor=reviewer)
+    return ended
+
+
+def free_item(*, item_id: int, lead: User, holder_id: int) -> bool:
+    """Take an item out of the hands of a named person, for who is away keeps it from everybody.
+
+    False where that person has it no more: whoever has it now keeps it. Raises `PermissionDenied`
+    for who does not lead.
+    """
+    if not lead.has_perm("reviews.decide_escalated"):
+        raise PermissionDenied
+    with transaction.atomic():
+        item = Item.objects.select_for_update(no_key=True).get(pk=item_id)
+        held = Claim.objects.in_force().filter(item=item, reviewer=holder_id)
+        ended = bool(held.update(released_at=Now()))
+        if ended:
+            write_audit(action="released", of=item, actor=lead, detail={"from": holder_id})
     return ended
 
 

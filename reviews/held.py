@@ -1,16 +1,22 @@
-"""What waits for particular people, counted by list, and whether there is anybody for it."""
+"""What stands above the open lists: what waits for particular people, and what nobody is handed."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, IntegerField, QuerySet, Subquery
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Exists, IntegerField, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast
 
+from classifier.models import PolicyVersion
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Item
 from reviews.decisions import DECIDE_ESCALATED
 from reviews.handing import colleagues_of
 from reviews.models import Hold
+from reviews.opting_out import OPTED_OUT, handed_to_nobody, in_every, reviewers
+from reviews.queue import in_order
 
 
 @dataclass(frozen=True)
@@ -43,39 +49,56 @@ def nobody_for(kind: Hold.Kind, *, but: User) -> bool:
     return not others.exists()
 
 
-def read_held(reader: User) -> list[Held]:
-    """What is escalated and what is proposed, each where there is any; escalated first.
+@dataclass(frozen=True)
+class Gaps:
+    """`held` by kind, escalated first, each where there is any.
 
-    In one statement, for it stands above each open list.
+    The rest is for who leads alone, above needs review.
     """
+
+    held: list[Held]
+    untaken: list[str]
+    """Categories, by their ids, that every reviewer opted out of."""
+    unhanded: int | None
+    """Id of the first item of needs review that their opt-outs keep from every reviewer, of the
+    first `LOOKED_AT`."""
+
+
+def read_gaps(reader: User, policy: PolicyVersion | None, *, above: Item.List) -> Gaps:
+    """What the list `above` which it stands tells; in one statement, for it is asked with each page."""
     waiting = Hold.objects.filter(ended_at=None)
     own = waiting.filter(kind=Hold.Kind.SECOND_APPROVAL, placed_by=reader)
-    counts = {
+    asked: dict[str, Any] = {
         f"{kind}_{name}": _Counted(waiting.filter(kind=kind, item__list=name).values("pk"))
         for kind in KINDS
         for name in LISTS
     }
-    found: dict[str, Any] = dict(
-        User.objects.filter(pk=reader.pk)
-        .annotate(
-            **counts, led=Exists(leads()), own=Exists(own), others=Exists(colleagues_of(reader))
+    asked |= {"led": Exists(leads()), "own": Exists(own), "others": Exists(colleagues_of(reader))}
+    if above == Item.List.NEEDS_REVIEW and reader.has_perm(DECIDE_ESCALATED):
+        first = in_order(Item.List.NEEDS_REVIEW)
+        top = Item.objects.filter(pk__in=first.values("pk")[:LOOKED_AT])
+        asked["unhanded"] = Subquery(
+            handed_to_nobody(top).order_by("-rank", "since", "id").values("pk")[:1]
         )
-        .values()
-        .get()
-    )
+        asked["opt_outs"] = ArraySubquery(reviewers().values(each=Cast(OPTED_OUT, TextField())))
+    found: dict[str, Any] = dict(User.objects.filter(pk=reader.pk).values(**asked).get())
     lone = {
         Hold.Kind.ESCALATED: not found["led"],
         Hold.Kind.SECOND_APPROVAL: found["own"] and not found["others"],
     }
-    every = [
+    held = [
         Held(
             kind, {name: count for name in LISTS if (count := found[f"{kind}_{name}"])}, lone[kind]
         )
         for kind in KINDS
     ]
-    return [held for held in every if held.lists]
+    opt_outs = [json.loads(each or "[]") for each in found.get("opt_outs", [])]
+    return Gaps(
+        [each for each in held if each.lists], in_every(opt_outs, policy), found.get("unhanded")
+    )
 
 
+LOOKED_AT = 100
 KINDS = Hold.Kind.ESCALATED, Hold.Kind.SECOND_APPROVAL
 LISTS = Item.List.NEEDS_REVIEW, Item.List.PENDING
 

@@ -7,12 +7,13 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from reports.models import Report
 from reports.models.report import ReportQuerySet
 from reviews.cards import cards_of
 from reviews.models import Action, DecidedReport, Decision
-from reviews.queue import PAGE, Card
+from reviews.queue import LOOKED_THROUGH, PAGE, Card
 
 COUNTED_WITHIN = timedelta(days=90)
 REPORTS_OF_AN_AUTHOR = 1_000
@@ -26,6 +27,8 @@ class DecisionsPage:
     decisions: list[Decision]
     after: str
     """The key of the next page; blank on the last one."""
+    looked_through: int | None = None
+    """The page is not full, yet there are older ones: only so many were looked through."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +64,27 @@ def decisions_by(
         # Asked apart: of a join the planner would walk back through everybody's.
         whose = User.objects.filter(username=reviewer).values_list("pk", flat=True).first()
         found = found.filter(reviewer=whose) if whose else found.none()
+    if after:
+        beyond = int(after)
+        if not 0 < beyond < 2**63:
+            raise ValueError(after)
+        found = found.filter(pk__lt=beyond)
+    last = None
+    if action or category or within:
+        last = found[LOOKED_THROUGH - 1 : LOOKED_THROUGH].values_list("pk", "created_at").first()
+        found = found.filter(pk__gte=last[0] if last else 0)
     if action:
         found = found.filter(action=action)
     if category:
         found = found.filter(category=category)
     if within:
         found = found.filter(created_at__gte=Now() - within)
-    if after:
-        beyond = int(after)
-        if not 0 < beyond < 2**63:
-            raise ValueError(after)
-        found = found.filter(pk__lt=beyond)
     rows = list(found[: PAGE + 1])
-    return DecisionsPage(rows[:PAGE], str(rows[PAGE - 1].pk) if len(rows) > PAGE else "")
+    if len(rows) > PAGE:
+        return DecisionsPage(rows[:PAGE], str(rows[PAGE - 1].pk))
+    if last is None or (within and last[1] < timezone.now() - within):
+        return DecisionsPage(rows, "")
+    return DecisionsPage(rows, str(last[0]), looked_through=LOOKED_THROUGH)
 
 
 def read_author(report: Report) -> Author | None:

@@ -11,6 +11,7 @@ from reviews.filters import Filters, narrowed
 from reviews.holds import keeping_from, kept_from
 from reviews.models import Claim, Skip
 from reviews.opting_out import not_opted_out
+from reviews.preferences import preferences_of
 from reviews.queue import within_reach
 
 
@@ -47,7 +48,8 @@ def claim_next(
 def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[Item]:
     """What of a list may be handed to this reviewer, in the list's order; nobody has it in hand."""
     this = {"item": OuterRef("pk")}
-    items = within_reach(name, filters).filter(
+    chooses = bool(preferences_of(reviewer).opted_out)
+    items = within_reach(name, filters, each=chooses).filter(
         ~Exists(Claim.objects.in_force().filter(**this)),
         ~Exists(Skip.objects.filter(**this, reviewer=reviewer)),
         ~Exists(keeping_from(reviewer).filter(**this)),

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 
+from classifier.models import Classification, Job
 from reports.models import Item, Report, Severity
 from reviews.filters import Filters, narrowed
 from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
@@ -87,7 +88,8 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
         .annotate(**_lead_and_count(name))[: PAGE + 1]
     )
     shown = rows[:PAGE]
-    leads = Report.objects.filter(pk__in=[row.lead_id for row in shown]).with_outcome()
+    leads = Report.objects.filter(pk__in=[row.lead_id for row in shown])
+    leads = leads.select_related("item", "sender").prefetch_related(*_OUTCOME[name])
     by_id = {report.pk: report for report in leads.with_excerpt()}
     decisions = Decision.objects.newest_of([row.pk for row in shown])
     cards = [
@@ -111,18 +113,27 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     return Page(cards, "")
 
 
-def within_reach(name: Item.List, filters: Filters) -> QuerySet[Item]:
-    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most."""
+def within_reach(name: Item.List, filters: Filters, *, each: bool = False) -> QuerySet[Item]:
+    """What of a list the filters want, in its order; of the list's first `LOOKED_THROUGH` at most.
+
+    `each`: the caller asks something of each item's reports itself.
+    """
     items = in_order(name)
-    if filters.reads_reports():
+    if each or filters.reads_reports():
         items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
     return narrowed(items, name, filters)
 
 
-def goes_on(name: Item.List, filters: Filters) -> bool:
+def goes_on(name: Item.List, filters: Filters, *, each: bool = False) -> bool:
     """Whether the list has items that `within_reach` does not look at."""
     beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
-    return filters.reads_reports() and beyond.exists()
+    return (each or filters.reads_reports()) and beyond.exists()
+
+
+# What a card tells of its lead: why it waits, or what was answered. Each costs a statement.
+_JOBS = ("jobs", Prefetch("classifications", Classification.objects.none()))
+_VERDICTS = (Prefetch("jobs", Job.objects.none()), "classifications")
+_OUTCOME = {name: _JOBS if name == Item.List.PENDING else _VERDICTS for name in Item.List}
 
 
 def in_order(name: Item.List) -> QuerySet[Item]:

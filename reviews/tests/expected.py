@@ -45,6 +45,16 @@ class Verdict(NamedTuple):
     words: str
 
 
+class Before(NamedTuple):
+    """How a report stood before a decision, to which an undo brings it back."""
+
+    status: str
+    upheld: bool
+    disputed: int | None
+    current: int | None
+    returned: int | None
+
+
 @dataclass
 class Expected:
     """One report."""
@@ -59,9 +69,12 @@ class Expected:
     disputed: int | None = None
     """The version that found a violation where none had been found, and nobody has looked since."""
     unseen: bool = False
-    queued: bool = False
-    """Whether it has ever stood before people."""
     """Whether only a machine had found none."""
+    returned: int | None = None
+    """The last version whose disagreement brought it back to people."""
+    of_batches: set[int] = field(default_factory=set)
+    queued: bool = False
+    """Whether a verdict has ever brought it before people."""
     refused_for: set[str] = field(default_factory=set)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     jobs: dict[int, JobRow] = field(default_factory=dict)
@@ -98,8 +111,12 @@ class Expected:
         history: bool = False,
         in_hand: bool = False,
         retired: bool = False,
+        waits: bool = False,
     ) -> str:
-        """The first answer of a version stands; the highest version counts; nobody takes it back."""
+        """The first answer of a version stands; the highest version counts; nobody takes it back.
+
+        `waits`: its item waits for a certain person, so a first verdict cannot make it safe.
+        """
         job = self.jobs[version]
         duplicate = version in self.verdicts
         self.jobs[version] = job._replace(
@@ -119,10 +136,12 @@ class Expected:
             return "superseded"
         self.disputed = None
         if history:
-            self._move_history(version, verdict, keeps=in_hand or retired)
+            self.of_batches.add(version)
+            self._move_history(version, verdict, keeps=in_hand or waits or retired)
         elif self.status in {"pending", "judged_safe"}:
-            self.status = "judged_safe" if verdict.safe else "needs_review"
-        self.queued |= self.status == "needs_review"
+            passes = verdict.safe and not (waits and self.status == "pending")
+            self.status = "judged_safe" if passes else "needs_review"
+        self.queued |= not (verdict.safe or self.disputed)
         return "current"
 
     def _move_history(self, version: int, verdict: Verdict, *, keeps: bool) -> None:
@@ -147,6 +166,8 @@ class Expected:
         return -verdict.severity, not self.unseen, int(verdict.words.strip("Answer ."))
 
     def come_back(self) -> None:
+        if self.disputed:
+            self.returned = self.disputed
         self.status, self.disputed, self.queued = "needs_review", None, True
 
     def put_off(self, version: int, number: int, reason: str) -> bool:
@@ -206,6 +227,44 @@ class Expected:
             self.status = "resolved"
         elif self.status != "pending":
             self.status = "needs_review"
+
+    def before(self) -> Before:
+        return Before(self.status, self.upheld, self.disputed, self.current, self.returned)
+
+    def without_decision(self, was: str) -> str:
+        """As it was; a verdict that came since is what it waited for."""
+        if was == "pending" and self.current:
+            return "judged_safe" if self.verdicts[self.current].safe else "needs_review"
+        return was
+
+    def take_back(self, was: Before, *, waits: bool) -> None:
+        """As it was, with what came since; in doubt a person looks. `waits`: as in `record`."""
+        self.status, self.upheld = self.without_decision(was.status), was.upheld
+        verdict = self.verdicts[self.current] if self.current else None
+        again = was.disputed if was.disputed == self.current else None
+        if self.status == "judged_safe":
+            doubted = not (verdict and verdict.safe) and not again
+            if doubted or self.floor or waits:
+                self.status = "needs_review"
+            self.disputed = again if self.status == "judged_safe" else None
+        elif self.status == "resolved" and not self.upheld:
+            if self.returned != was.returned:
+                self.status, self.disputed = "needs_review", None
+            else:
+                self.disputed = again or self.disputed or self._found_since(was)
+        else:
+            self.disputed = None
+
+    def _found_since(self, was: Before) -> int | None:
+        """The batch's version that would have been listed, had the decision not stood in between."""
+        current = self.current
+        if current in {None, was.current} or current not in self.of_batches:
+            return None
+        verdict = self.verdicts[current]
+        if verdict.safe or not verdict.severity:
+            return None
+        self.unseen = False
+        return current
 
 
 class Place(NamedTuple):

@@ -1,10 +1,12 @@
 """One decision about several items: each has its own answer, and none is silently left (R6, R7)."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
@@ -12,7 +14,8 @@ from reports.models import AuditEntry, Item, Report, Severity
 from reports.tests.sending import Client, body_saying
 from reviews.bulk_form import BulkForm
 from reviews.claims import claim_item
-from reviews.models import Decision
+from reviews.handing import put_aside
+from reviews.models import Decision, Hold
 from reviews.tests.people import classify, decide, fill_list, log_in, page
 
 LIST = "/review/needs-review/"
@@ -81,6 +84,23 @@ def test_each_that_could_not_be_decided_says_why_and_the_others_are(
     assert html.count('<li class="card') == len(chosen) == 7
     decided = Decision.objects.filter(reviewer__username="dana").values_list("item", flat=True)
     assert set(decided) == {each.item_id for each in fine}
+
+
+def test_what_somebody_put_aside_is_left_alone_until_its_time(
+    browser: Browser, reports: list[Report]
+) -> None:
+    omar = User.objects.create(username="omar")
+    aside, over, *_rest = reports
+    for report in (aside, over):
+        put_aside(item_id=report.item_id, reviewer=omar, lasts=timedelta(hours=4), note="for legal")
+    Hold.objects.filter(item=over.item).update(until=Now() - timedelta(minutes=1))
+
+    html = send(browser, boxes(page(browser, LIST)))
+
+    assert html.count("Decided: remove.") == len(reports) - 1
+    assert html.count("it is critical, put aside, or waits for somebody.") == 1
+    assert Hold.objects.in_force().get().item_id == aside.item_id
+    assert not Decision.objects.filter(item=aside.item).exists()
 
 
 def test_what_needs_a_second_person_waits_for_one(browser: Browser, reports: list[Report]) -> None:

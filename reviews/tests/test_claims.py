@@ -9,8 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from django.db.models.functions import Now
-from django.utils.formats import time_format
-from django.utils.timezone import localtime
 
 from classifier.models import PolicyVersion
 from classifier.tests.batches import make_batch
@@ -67,8 +65,8 @@ def test_another_reviewer_sees_who_has_it_and_until_when_and_is_offered_no_decis
 
     html = page(omar, address(report))
 
-    until = time_format(localtime(Claim.objects.get().expires_at), "TIME_FORMAT")
-    assert f"<bdi>dana</bdi> has this item until {until}" in html
+    until = Claim.objects.get().expires_at.strftime("%H:%M")
+    assert f"<bdi>dana</bdi> has this item until {until}.</strong>" in html
     assert 'name="action"' not in html
     assert held_by() == [("dana", True)]
 

@@ -151,7 +151,8 @@ def test_an_item_is_decided_once_by_a_bulk_and_by_people_at_once(
     bulk = partial(dana.post, f"{LIST}bulk/", {"action": "remove", "item": chosen, **SPAM})
     singles = [deciding(*pair, "warn") for pair in zip(people, reports, strict=True)]
 
-    answers = at_once([bulk, *singles])
+    calls: list[Callable[[], Any]] = [bulk, *singles]
+    answers = at_once(calls)
 
     assert answers[0].status_code == 200
     html = answers[0].content.decode()

@@ -115,8 +115,10 @@ def test_a_stale_form_gets_409_with_who_decided_what_and_keeps_the_typed_text(
 
     html = " ".join(answer.content.decode().split())
     assert answer.status_code == 409
-    assert "<bdi>omar</bdi> decided before you: warn" in html
-    assert "Harassment" in html
+    assert re.search(
+        r"Before you, [^<]*: <bdi>omar</bdi> decided: warn. Harassment.</strong>", html
+    )
+    assert "submitting it now overrides that decision" in html
     assert "a long note, typed with care" in html
     assert Decision.objects.count() == 1
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import F
 from django.test import Client as Browser
 
-from reports.models import Report
+from reports.models import AuditEntry, Report
 from reviews.models import Claim, Hold
 from reviews.tests.moving import START, audited, go, hold, holders, item_of, move, pk
 from reviews.tests.people import (
@@ -219,3 +219,37 @@ def test_a_proposal_is_not_handed_to_who_made_it(
     answer = dana.post(move(reports[0], "hand-over"), {"to": str(pk("omar"))})
 
     assert answer.status_code == 409
+
+
+@pytest.mark.usefixtures("omar")
+def test_who_leads_takes_an_item_over_from_a_colleague_who_is_away(
+    dana: Browser, reports: list[Report]
+) -> None:
+    lina = log_in("lina", "lead")
+    page(dana, item_of(reports[0]))
+    go(dana, move(reports[0], "hand-over"), to=str(pk("omar")))
+    User.objects.filter(username="omar").update(is_active=False)
+
+    assert f'name="holder" value="{pk("omar")}"' in page(lina, item_of(reports[0]))
+    assert "Take it over" not in page(log_in("olga", "reviewer"), item_of(reports[0]))
+    address = move(reports[0], "release")
+    assert go(lina, address, holder=str(pk("omar")), stay="") == item_of(reports[0])
+    page(lina, item_of(reports[0]))
+
+    assert holders()[reports[0].item_id] == "lina"
+    assert audited()[-2:] == ["lina released", "lina claimed"]
+    entry = AuditEntry.objects.get(action="released")
+    assert entry.detail == {"from": pk("omar")}
+
+
+def test_whoever_has_it_by_then_keeps_it_and_who_does_not_lead_takes_nothing_over(
+    dana: Browser, omar: Browser, reports: list[Report]
+) -> None:
+    page(dana, item_of(reports[0]))
+    address = move(reports[0], "release")
+
+    assert omar.post(address, {"holder": str(pk("dana"))}).status_code == 403
+    go(log_in("lina", "lead"), address, holder=str(pk("omar")))
+
+    assert holders() == {reports[0].item_id: "dana"}
+    assert audited() == ["dana claimed"]

@@ -108,7 +108,7 @@ def test_a_stale_form_says_who_decided_and_keeps_the_typed_text(
     dana.get_by_label("Category").select_option(label="Credible threat")
     dana.get_by_role("button", name="Submit and next").click()
 
-    expect(dana.get_by_role("alert")).to_contain_text("omar decided before you: no violation")
+    expect(dana.get_by_role("alert")).to_contain_text("omar decided: no violation.")
     expect(dana.get_by_label("Note for colleagues")).to_have_value("Typed for a long time.")
     assert Decision.objects.count() == 1
     dana.get_by_role("button", name="Submit", exact=True).click()

@@ -8,10 +8,11 @@ from classifier.models import PolicyVersion
 from classifier.tests import history
 from reports.models import Item, Severity
 from reports.tests.outcomes import resolve
-from reports.tests.sending import Client, body_saying
-from reviews.models import Preferences
-from reviews.opting_out import nobody_takes, not_opted_out, takers
-from reviews.tests.people import classify, log_in, page, unveil
+from reports.tests.sending import Client, body_saying, make_sender
+from reviews.models import Claim, Preferences
+from reviews.opting_out import is_taken, nobody_takes, not_opted_out
+from reviews.queue import LOOKED_THROUGH
+from reviews.tests.people import classify, fill_list, log_in, page, unveil
 
 LIST = "/review/needs-review/"
 
@@ -73,6 +74,23 @@ def test_it_can_still_be_opened_and_decided_its_text_hidden_whatever_else_is(
             assert ("the text itself" not in html) is hidden
 
 
+def test_who_opted_out_of_all_that_stands_on_top_is_handed_nothing_from_far_below(
+    client_of_sender: Client, policy: PolicyVersion, reviewers: tuple[Browser, Browser]
+) -> None:
+    fill_list(client_of_sender, policy, "needs_review", LOOKED_THROUGH)
+    last = make_sender("other-app").send(body_saying("far below"))
+    classify(last, policy, category="spam", safe=False)
+    opt_out("dana", "none")
+
+    told = reviewers[0].post(f"{LIST}start/", follow=True).content.decode()
+
+    assert "The top of this list has nothing that matches." in told
+    assert not Claim.objects.exists()
+    opt_out("omar", "hate")
+    reviewers[1].post(f"{LIST}start/")
+    assert Claim.objects.exists()
+
+
 def test_who_leaves_a_category_to_nobody_is_told_when_saving(
     reviewers: tuple[Browser, Browser],
 ) -> None:
@@ -99,10 +117,9 @@ def test_who_leads_sees_on_the_list_what_nobody_is_handed(
     opt_out("omar", "minors", "spam")
 
     assert nobody_takes(policy) == ["minors"]
-    assert takers(policy)["hate"] == 1
-    assert takers(policy)["minors"] == 0
-    assert takers(policy)["scam"] == 2
-    assert "none" not in takers(policy)
+    assert is_taken(policy)["hate"]
+    assert not is_taken(policy)["minors"]
+    assert "none" not in is_taken(policy)
     assert "<bdi>Sexual content involving minors</bdi>." in page(lead, LIST)
     assert "so nobody is handed them" not in page(reviewers[0], LIST)
     assert "so nobody is handed them" not in page(lead, "/review/pending/")
@@ -118,7 +135,7 @@ def test_without_any_reviewer_nobody_opted_out(policy: PolicyVersion) -> None:
     assert nobody_takes(policy) == []
 
 
-def test_operations_see_how_many_are_handed_each_category(
+def test_operations_see_whether_anybody_is_handed_a_category_and_not_how_many(
     reviewers: tuple[Browser, Browser],  # noqa: ARG001
 ) -> None:
     opt_out("dana", "minors")
@@ -126,6 +143,37 @@ def test_operations_see_how_many_are_handed_each_category(
 
     figures = Browser().get("/metrics").content.decode()
 
-    assert 'moderation_reviewers_taking{category="minors"} 0.0' in figures
-    assert 'moderation_reviewers_taking{category="hate"} 1.0' in figures
-    assert 'moderation_reviewers_taking{category="spam"} 2.0' in figures
+    assert 'moderation_category_taken{category="minors"} 0.0' in figures
+    assert 'moderation_category_taken{category="hate"} 1.0' in figures
+    assert 'moderation_category_taken{category="spam"} 1.0' in figures
+
+
+def test_an_item_that_one_opt_out_and_another_keep_from_everybody_is_shown_to_who_leads(
+    client_of_sender: Client,
+    policy: PolicyVersion,
+    reviewers: tuple[Browser, Browser],
+    django_assert_max_num_queries: object,
+) -> None:
+    alone = client_of_sender.send(body_saying("one report"))
+    classify(alone, policy, category="minors", safe=False)
+    body = body_saying("two reports")
+    mixed = [client_of_sender.send(body) for _report in range(2)]
+    for report, category in zip(mixed, ("minors", "hate"), strict=True):
+        classify(report, policy, category=category, safe=False)
+    lead = log_in("lina", "lead")
+    told = "handed to nobody, for every reviewer has opted out of a category of it"
+
+    opt_out("dana", "minors")
+    opt_out("omar", "hate")
+    assert told not in page(lead, LIST)  # the lead takes both
+
+    opt_out("lina", "minors", "spam")
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        html = page(lead, LIST)
+    assert told in html
+    assert f'<a href="/review/items/{mixed[0].item_id}/?from=needs-review">Open it</a>' in html
+    assert nobody_takes(policy) == []
+    assert told not in page(reviewers[0], LIST)
+
+    resolve(mixed[1])
+    assert told not in page(lead, LIST)

@@ -7,6 +7,7 @@ the rows are what the design says.
 import os
 
 import pytest
+from django.test import override_settings
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,13 +20,13 @@ from classifier.replay import Selection, execute_replay, plan_replay
 from classifier.sweep import choose
 from classifier.tests.situations import empty_queue
 from reports.nudge import Lane
-from reviews.tests.deciding import Deciders
 from reviews.tests.expected import JobRow, in_turns
+from reviews.tests.taking_back import UNDO_SECONDS, Undoers
 
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 
 
-class Walk(Deciders):
+class Walk(Undoers):
     """The sweep over reports, workers and reviewers."""
 
     # --- Sweep, replay
@@ -61,13 +62,14 @@ class Walk(Deciders):
 
 
 @pytest.mark.django_db(transaction=True)
+@override_settings(UNDO_SECONDS=UNDO_SECONDS)
 def test_whatever_happens_the_invariants_hold() -> None:
     Walk.reached.clear()
     run_state_machine_as_test(
         Walk,
         settings=settings(
-            max_examples=EXAMPLES or 80,
-            stateful_step_count=25,
+            max_examples=EXAMPLES or 100,
+            stateful_step_count=30,
             deadline=None,
             derandomize=not EXAMPLES,
             print_blob=True,
@@ -79,5 +81,12 @@ def test_whatever_happens_the_invariants_hold() -> None:
     assert set(+Walk.reached) >= {
         *("claimed", "claimed again", "put off", "put off in vain", "parked", "swept", "renewed"),
         *("current", "superseded", "duplicate"),
-        *("decided", "decided twice", "overridden", "stale"),
+        *("decided", "decided twice", "overridden", "stale", "held by another"),
+        *("proposed", "approved", "approved by who proposed it, in vain"),
+        *("decided otherwise than proposed", "escalated", "escalated beyond them"),
+        *("taken back", "taken back twice", "taken back too late"),
+        *("taken back by another, in vain", "taken back behind another row, in vain"),
+        *("an override taken back", "a proposal taken back"),
+        *("an approval taken back", "an escalation taken back"),
+        *("taken back after a verdict", "taken back after a report"),
     }

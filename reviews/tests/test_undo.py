@@ -1,5 +1,6 @@
 """Undo: within its time, by who decided, back to what was and to what has come since; one audit row."""
 
+import re
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from reviews.claims import HeldByAnotherError, claim_item
 from reviews.decisions import StaleDecisionError, Wish, decide_item
 from reviews.invariants import broken_invariants
 from reviews.models import Claim, Decision, Hold
-from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.people import classify, decide, judge_threat, log_in, page, time_runs_out
 from reviews.undo import NotTheirsError, TooLateError, undo_decision
 
 pytestmark = pytest.mark.usefixtures("policy")
@@ -309,6 +310,36 @@ def test_the_next_page_offers_it_and_the_item_comes_back_with_what_was_typed(
     assert Item.objects.get().list == Item.List.PENDING
 
 
+@pytest.mark.parametrize(
+    ("held", "sentence"),
+    [
+        (True, "What you typed is kept below; submit it again when the item is free."),
+        (False, "What you typed is kept below.</p>"),
+    ],
+)
+def test_a_page_of_before_says_that_a_decision_was_taken_back_and_what_to_do(
+    browser: Browser, client_of_sender: Client, *, held: bool, sentence: str
+) -> None:
+    report = client_of_sender.send(body_saying("x"))
+    address = f"/review/items/{report.item_id}/"
+    omar = log_in("omar", "reviewer")
+    html = page(omar, address)
+    time_runs_out()
+    decide(browser, report.item, page(browser, address), action="remove", category="spam")
+    undo(browser, Decision.objects.get())
+    if not held:
+        time_runs_out()
+
+    answer = decide(omar, report.item, html, action="no_violation", note="typed")
+
+    said = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert re.search(r"Before you, [^<]*: <bdi>dana</bdi> took back: remove.</strong>", said)
+    assert "typed</textarea>" in said
+    assert sentence in said
+    assert "overrides that decision" not in said
+
+
 def test_too_late_says_so_and_what_to_do(
     browser: Browser, client_of_sender: Client, settings: Settings
 ) -> None:
@@ -321,6 +352,24 @@ def test_too_late_says_so_and_what_to_do(
     undo(browser, Decision.objects.get())
 
     assert "Too late to undo: remove is in effect." in page(browser, address)
+
+
+def test_a_decision_that_was_overridden_is_not_undone_and_the_page_says_what_came_since(
+    browser: Browser, client_of_sender: Client
+) -> None:
+    """Also where that was taken back again: a decision is overridden but once."""
+    report = client_of_sender.send(body_saying("x"))
+    dana, address = User.objects.get(username="dana"), f"/review/items/{report.item_id}/"
+    first, second = wish(report, "remove", dana), wish(report, "warn", dana)
+
+    for since in ("decided", "took back"):
+        undo(browser, first)
+
+        said = f"Not undone. Since then: <bdi>dana</bdi> {since}: warn. Decide again to change it."
+        assert said in page(browser, address)
+        undo(browser, second)
+
+    assert Decision.objects.filter(kind="undo").count() == 1
 
 
 def test_only_who_decided_may_and_only_where_there_is_a_decision(

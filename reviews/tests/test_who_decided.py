@@ -12,7 +12,7 @@ from conftest import check_constraints_now
 from reports.models import Report
 from reports.tests.sending import Client, body_saying, make_sender, report_body
 from reviews.models import Decision
-from reviews.queue import PAGE
+from reviews.queue import LOOKED_THROUGH, PAGE
 from reviews.tests.people import decide, fill_list, log_in, page
 
 DECISIONS = "/review/decisions/"
@@ -121,6 +121,31 @@ def test_without_an_author_there_is_no_page_of_one(dana: Browser, client_of_send
     assert "All about this author" not in page(dana, f"/review/items/{report.item_id}/")
     page(dana, f"/review/authors/{report.public_id}/", status=404)
     page(dana, "/review/authors/00000000-0000-4000-8000-000000000000/", status=404)
+
+
+def test_a_filter_looks_through_so_many_decisions_and_leads_on_from_there(
+    dana: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    old = client_of_sender.send(body_saying("long ago"))
+    decided(dana, old, "remove", category="hate")
+    fill_list(client_of_sender, policy, "resolved", LOOKED_THROUGH)
+
+    html = page(dana, f"{DECISIONS}?category=hate")
+
+    assert f"{LOOKED_THROUGH:,} decisions were looked through" in html
+    assert names(html) == []
+    (further,) = re.findall(r'href="(\?category=hate&amp;after=\d+)"', html)
+    assert names(page(dana, f"{DECISIONS}{further.replace('&amp;', '&')}")) == [
+        old.item.external_id
+    ]
+    assert "looked through" not in page(dana, DECISIONS)
+    with connection.cursor() as cursor:
+        check_constraints_now()
+        cursor.execute("ALTER TABLE reviews_decision DISABLE TRIGGER USER")
+        cursor.execute("UPDATE reviews_decision SET created_at = created_at - interval '2 hours'")
+        check_constraints_now()
+        cursor.execute("ALTER TABLE reviews_decision ENABLE TRIGGER USER")
+    assert "looked through" not in page(dana, f"{DECISIONS}?within=1h")
 
 
 def test_the_pages_ask_few_statements_whatever_the_rows(

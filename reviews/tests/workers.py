@@ -50,6 +50,8 @@ class Workers(Intake):
     def __init__(self) -> None:
         super().__init__()
         self.answers = 0
+        self.waits: dict[int, tuple[str, str]] = {}
+        """Items that wait for a certain person: the kind of the hold, and who placed it."""
 
     @rule(
         target=held,
@@ -104,7 +106,10 @@ class Workers(Intake):
         words = f"Answer {self.answers}."
         severity, safe = ANSWERS[ending]
         expected = report.record(
-            claimed.policy.number, Verdict(severity, safe and not holder.floor, words), **of_batch
+            claimed.policy.number,
+            Verdict(severity, safe and not holder.floor, words),
+            waits=report.item in self.waits,
+            **of_batch,
         )
         recorded = record(
             claimed,

@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from classifier.models import active_policy_with_rest
-from reviews.bulk import decide_items
+from reviews.bulk import Became, decide_items
 from reviews.bulk_form import BulkForm
 from reviews.lists import BY_SLUG
 from reviews.views.access import decider, may_review
@@ -35,10 +35,10 @@ def decide_chosen(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return render_list(request, listed, bulk=form, status=422)
     here = here_of(request, chosen_of(filters_of(request)))
+    outcomes = decide_items(reviewer=reviewer, wish=form.wish(), chosen=form.cleaned_data["item"])
     context = {
-        "outcomes": decide_items(
-            reviewer=reviewer, wish=form.wish(), chosen=form.cleaned_data["item"]
-        ),
+        "outcomes": outcomes,
+        "undoable": any(each.became in {Became.DECIDED, Became.PROPOSED} for each in outcomes),
         "listed": listed,
         "policy": policy,
         "back": address_of("review-list", slug, query=here),

@@ -248,6 +248,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "theirs": theirs,
         "refused": refused_for is not None,
         "tried": tried,
+        "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
         "offers_form": tried or not (theirs or closed),
         "listed": BY_NAME[Item.List(page.item.list)],

@@ -3,7 +3,6 @@
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,9 +12,8 @@ from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
 from reviews.bulk_form import BulkForm
 from reviews.disagreements import read_disagreements
-from reviews.held import Held, read_held
+from reviews.held import read_gaps
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
-from reviews.opting_out import nobody_takes
 from reviews.queue import read_page
 from reviews.views.access import decider, may_review
 from reviews.views.navigation import chosen_of, filter_form, here_of, with_navigation
@@ -58,28 +56,23 @@ def render_list(
         "from_top": "after" not in request.GET,
         "may_start": decider(request) is not None and listed.name != Item.List.RESOLVED,
         "bulk": bulk,
-        "untaken": _untaken(request, listed, policy),
-        "held": _held(request, listed),
+        **_gaps(request, listed, policy),
     }
     return render(request, "reviews/list.html", with_navigation(request, context), status=status)
 
 
-def _untaken(request: HttpRequest, listed: ListPage, policy: PolicyVersion | None) -> list[str]:
-    """Categories that nobody is handed, for those who can do something about it."""
-    leads = isinstance(request.user, User) and request.user.has_perm("reviews.decide_escalated")
-    in_review = listed.name == Item.List.NEEDS_REVIEW
-    return nobody_takes(policy) if leads and in_review else []
-
-
-def _held(request: HttpRequest, listed: ListPage) -> list[tuple[Held, list[tuple[ListPage, int]]]]:
-    """What waits for particular people, above the open lists, for those who may decide."""
+def _gaps(
+    request: HttpRequest, listed: ListPage, policy: PolicyVersion | None
+) -> dict[str, object]:
+    """What waits for particular people or for nobody, above the open lists, for who may decide."""
     reader = decider(request)
     if reader is None or listed.name not in {Item.List.PENDING, Item.List.NEEDS_REVIEW}:
-        return []
-    return [
-        (held, [(BY_NAME[name], count) for name, count in held.lists.items()])
-        for held in read_held(reader)
+        return {}
+    gaps = read_gaps(reader, policy, above=listed.name)
+    held = [
+        (each, [(BY_NAME[name], count) for name, count in each.lists.items()]) for each in gaps.held
     ]
+    return {"held": held, "untaken": gaps.untaken, "unhanded": gaps.unhanded}
 
 
 @require_safe

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from reports.models import Item
 from reviews import handing
-from reviews.claims import HeldByAnotherError, give_back, renew_claim
+from reviews.claims import HeldByAnotherError, free_item, give_back, renew_claim
 from reviews.forms_of_moving import HandOverForm, PutAsideForm, read_id
 from reviews.lists import BY_SLUG
 from reviews.next import forget_skips, skip_item
@@ -74,8 +74,12 @@ def skip(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
 
 @_move
 def release(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
-    """Let go of an item and see the list; or take it back (`stay`) and see the item."""
-    give_back(item_id=item.pk, reviewer=reviewer)
+    """Let go of an item and see the list; or take it back, or free it (`stay`), and see the item."""
+    holder = read_id(request.POST.get("holder", ""))
+    if holder is not None:
+        free_item(item_id=item.pk, lead=reviewer, holder_id=holder)
+    else:
+        give_back(item_id=item.pk, reviewer=reviewer)
     if "stay" in request.POST:
         return open_item(request, item.pk)
     return open_list(request, list_of(request, item))

@@ -17,6 +17,7 @@ from reviews.filter_form import FilterForm
 from reviews.filters import Filters
 from reviews.lists import BY_NAME, BY_SLUG, LISTS, ListPage
 from reviews.next import claim_next, skipped_by
+from reviews.preferences import preferences_of
 from reviews.queue import goes_on, within_reach
 from reviews.views.access import person
 from reviews.wellbeing import read_desk
@@ -106,11 +107,13 @@ def open_next(
 
 
 def _why_none(listed: ListPage, filters: Filters, reviewer: User) -> str:
-    left = within_reach(listed.name, filters)
+    chooses = bool(preferences_of(reviewer).opted_out)
+    left = within_reach(listed.name, filters, each=chooses)
     if left.filter(pk__in=skipped_by(reviewer)).exists():
         return _("That was the last one. What you skipped comes again when you start anew.")
-    if left.exists():
+    beyond = goes_on(listed.name, filters, each=chooses)
+    if left.exists() and not (chooses and beyond):
         return _("Nothing in this list is free: what is left is in other hands, or it waits.")
-    if goes_on(listed.name, filters):
+    if beyond:
         return _("The top of this list has nothing that matches. Narrow it by another filter.")
     return _("That was the last one of this list.")

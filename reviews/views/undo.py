@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -17,7 +18,7 @@ from reviews.undo import NotTheirsError, TooLateError, undo_decision
 from reviews.undo_offer import undo_tag
 from reviews.views.access import decider, may_review
 from reviews.views.navigation import address_of
-from reviews.words import decided_action
+from reviews.words import decided_action, decided_sentence
 
 
 @require_POST
@@ -43,9 +44,9 @@ def undo(request: HttpRequest, decision_id: int) -> HttpResponse:
         said = _("Too late to undo: %(action)s is in effect. Decide again to change it. %(item)s")
         messages.warning(request, said % named)
     except StaleDecisionError as stale:
-        said = _("Not undone: %(who)s decided since: %(what)s. %(item)s")
-        since = {"who": stale.standing.reviewer.username, "what": decided_action(stale.standing)}
-        messages.warning(request, said % {**named, **since})
+        said = _("Not undone. Since then: {since} Decide again to change it. {item}")
+        since = decided_sentence(stale.standing)
+        messages.warning(request, format_html(said, since=since, item=named["item"]))
     else:
         messages.success(request, _("Taken back: %(action)s. %(item)s") % named)
     query = {key: value for key, value in request.GET.items() if key != "after"}
