@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reviews.bulk import Chosen
-from reviews.decisions import Wish
+from reviews.decision_form import ActionChoice
 from reviews.forms import LongText, categories_of
 from reviews.lists import ListPage
 from reviews.models import Action
@@ -30,7 +30,7 @@ class ChosenField(forms.Field):
         return list(unique.values())
 
 
-class BulkForm(forms.Form):
+class BulkForm(ActionChoice):
     """One decision about the chosen items: an action that needs no more than a look at the list."""
 
     item = ChosenField(error_messages={"required": _("Choose at least one item.")})
@@ -59,18 +59,3 @@ class BulkForm(forms.Form):
         """Ids of the items whose boxes were ticked, to be ticked again beside what is wrong."""
         sent = self["item"].value() or []
         return [int(found[1]) for each in sent if (found := _CHOSEN.fullmatch(each))]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        action = self.actions.get(cleaned.get("action", ""))
-        if action and action.upholds and not cleaned.get("category"):
-            self.add_error("category", _("Choose the category that the content breaks."))
-        return cleaned
-
-    def wish(self) -> Wish:
-        action = self.actions[self.cleaned_data["action"]]
-        return Wish(
-            action=action.slug,
-            category=self.cleaned_data["category"] if action.upholds else "",
-            note=self.cleaned_data["note"],
-        )

@@ -44,7 +44,31 @@ class ActionRadios(forms.RadioSelect):
         return option
 
 
-class DecisionForm(SeenForm):
+class ActionChoice(forms.Form):
+    """What every form that decides has in common; it offers `actions`, by their slugs."""
+
+    actions: Mapping[str, Action]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        action = self.actions.get(cleaned.get("action", ""))
+        if action and action.upholds and not cleaned.get("category"):
+            self.add_error("category", _("Choose the category that the content breaks."))
+        return cleaned
+
+    def wish(self) -> Wish:
+        """Of a form that is valid."""
+        data = self.cleaned_data
+        action = self.actions[data["action"]]
+        return Wish(
+            action=action.slug,
+            category=data["category"] if action.upholds else "",
+            note=data["note"],
+            reason=data.get("reason", ""),
+        )
+
+
+class DecisionForm(ActionChoice, SeenForm):
     """A decision: one of the actions that are offered, the category where there was a violation."""
 
     action = forms.ChoiceField(label=_("Decision"), widget=ActionRadios)
@@ -84,20 +108,3 @@ class DecisionForm(SeenForm):
     def choices(self) -> Iterator[tuple[Any, Action]]:
         """Each radio button with its action."""
         return zip(self["action"].subwidgets, self.actions.values(), strict=True)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        action = self.actions.get(cleaned.get("action", ""))
-        if action and action.upholds and not cleaned.get("category"):
-            self.add_error("category", _("Choose the category that the content breaks."))
-        return cleaned
-
-    def wish(self) -> Wish:
-        data = self.cleaned_data
-        action = self.actions[data["action"]]
-        return Wish(
-            action=action.slug,
-            category=data["category"] if action.upholds else "",
-            note=data["note"],
-            reason=data["reason"],
-        )
