@@ -27,10 +27,14 @@ def write_desk(
     database.execute("SET session_replication_role = replica")
     bodies = [_body(text) for text in TEXTS]
     given = {"first": first, "last": last, "senders": SENDERS, "bodies": bodies}
-    for statement in _ROWS:
-        database.execute(statement, given)
+    # Built once it is full: word by word it takes four times as long.
+    found = database.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'content_searched'")
+    (index,) = found.fetchone() or ("",)
+    database.execute("DROP INDEX content_searched")
+    database.execute("SET maintenance_work_mem = '512MB'")
+    for statement in (*_ROWS, index, "VACUUM ANALYZE"):
+        database.execute(statement, given if "%(" in statement else None)
         interruption.check()
-    database.execute("VACUUM ANALYZE")
 
 
 def _body(text: str) -> str:
