@@ -72,6 +72,24 @@ def test_a_decision_resolves_the_item_and_leaves_one_audit_row(
     assert "seen before" not in str(entry.detail)
 
 
+@pytest.mark.parametrize("sign", ["-", "=", "+", "@", "\t"])
+def test_a_note_may_begin_with_any_sign(
+    browser: Browser, client_of_sender: Client, policy: PolicyVersion, sign: str
+) -> None:
+    # What a spreadsheet would take for a formula is an export's care, not the form's.
+    report = client_of_sender.send(body_saying("a threat"))
+    judge_threat(report, policy)
+    said = f"{sign}1+1, he says"
+
+    decide(browser, report.item, read(browser, report), action="no_violation", note=f"so: {said}")
+    html = read(browser, report)
+
+    assert Decision.objects.get().note == f"so: {said}"
+    answer = decide(browser, report.item, html, action="reopen", note=said)
+    assert answer.status_code == 302
+    assert (Decision.objects.latest("pk").note or "").strip() == said.strip()
+
+
 @pytest.mark.usefixtures("at_once")
 def test_the_sender_reads_the_decision_but_never_who_decided(
     browser: Browser, client_of_sender: Client
