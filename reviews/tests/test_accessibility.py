@@ -1,7 +1,5 @@
 """axe-core finds no violation of WCAG 2.2 A and AA: every page, both languages, light and dark."""
 
-from datetime import timedelta
-from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,21 +11,13 @@ from django.db.models.functions import Now
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, Page
 
-from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
-from classifier.policies import versions
-from classifier.tests import history
-from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
-from classifier.tests.situations import load_version
-from reports.tests.sending import body_saying, make_sender
+from classifier.models import PolicyVersion
 from reviews.models import Claim, Preferences
 from reviews.tests.chromium import FOUND, MISSING, open_context
+from reviews.tests.furnished import furnish
 from reviews.tests.people import (
-    classify,
-    decide,
     form_of,
-    judge_threat,
     log_in,
-    page,
 )
 
 pytestmark = [
@@ -62,100 +52,63 @@ def violations(shown: Page, complaints: list[str]) -> list[str]:
     return found
 
 
-def furnish(policy: PolicyVersion) -> dict[str, str]:
-    """Items in every list; the addresses of the pages to look at."""
-    client = make_sender("chat-app")
-    pending = client.send(body_saying("I know where you park. \u202e"))
-    Job.objects.create(
-        report=pending, policy_version=policy, reason=WaitingReason.MODEL_REFUSED, parked=True
+def a_hidden_text_and_forms_refused(
+    shown: Page, addresses: dict[str, str], complaints: list[str]
+) -> dict[str, list[str]]:
+    """A text that was hidden and is shown, a form that was refused, and one that came too late."""
+    found = {}
+    shown.goto(addresses["item in review"])
+    shown.locator("[data-key=s]").click()
+    shown.locator(".reported mark").wait_for()
+    assert shown.locator(".pause-proposal").count() == 1
+    found["text shown"] = violations(shown, complaints)
+    seen = form_of(" ".join(shown.content().split()))
+    shown.locator("input[name=action][value=remove]").check()
+    shown.locator("button[name=stay]").click()
+    shown.locator("form[data-bound]").wait_for()
+    found["refused form"] = violations(shown, complaints)
+    item = int(addresses["item in review"].split("/")[3])
+    Claim.objects.update(released_at=Now())  # else omar could not come first
+    log_in("omar", "reviewer").post(
+        f"/review/items/{item}/", {**seen, "action": "no_violation", "stay": ""}
     )
-    late = make_sender("slow-app", budget_seconds=0.001).send(
-        body_saying("ربحت جائزة!", language="ar")
-    )
-    threat = client.send(body_saying("I will kill you tomorrow"))
-    judge_threat(threat, policy, quotes=["kill you"])
-    safe = client.send(body_saying("Lunch at noon?"))
-    classify(safe, policy)
-    decided = client.send(body_saying("decided"))
-    dana = log_in("dana", "reviewer")
-    disputed = history.judged_safe(client, policy)
-    history.ask_again(
-        disputed,
-        make_batch(history.next_version()),
-        category="hate",
-        summary="A group is insulted.",
-    )
-    # In somebody else's hands, and put aside.
-    page(dana, f"/review/items/{disputed.item_id}/")
-    aside = {"hours": "4", "note": "until the lawyers answer"}
-    dana.post(f"/review/items/{pending.item_id}/put-aside/", aside)
-    html = page(dana, f"/review/items/{decided.item_id}/")
-    decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
-    drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
-    versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
-    for name in ("a list", "another"):
-        sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
-        dana.post("/review/views/", sent)
-    return {
-        "search": "/review/search/",
-        "found by text": "/review/search/?q=lunch&language=en",
-        "found by id": f"/review/search/?q={threat.public_id}",
-        "search refused": f"/review/search/?q={'x' * 300}",
-        "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
-        "saved views": "/review/views/",
-        "decisions": "/review/decisions/?reviewer=dana",
-        "an author": f"/review/authors/{decided.public_id}/",
-        "pending": "/review/pending/",
-        "needs review": "/review/needs-review/",
-        "judged safe": "/review/safe/",
-        "resolved": "/review/resolved/",
-        "disagreements": "/review/disagreements/",
-        "preferences": "/review/preferences/",
-        "pause": "/review/pause/",
-        "disputed item": f"/review/items/{disputed.item_id}/",
-        "disagreements in the admin": "/admin/classifier/disagreement/",
-        "history in the admin": f"/admin/reports/judgedsafereport/{disputed.pk}/change/",
-        "nothing found": "/review/safe/?language=tlh",
-        "pending item": f"/review/items/{late.item_id}/",
-        "item in review": f"/review/items/{threat.item_id}/",
-        "hand over": f"/review/items/{threat.item_id}/hand-over/",
-        "safe item": f"/review/items/{safe.item_id}/",
-        "decided item": f"/review/items/{decided.item_id}/",
-        "no such page": "/review/items/999999/",
-        "front page of the admin": "/admin/",
-        "pending in the admin": "/admin/reports/pendingreport/",
-        "safe in the admin": "/admin/reports/judgedsafereport/",
-        "reports in the admin": "/admin/reports/report/?status=all",
-        "items in the admin": "/admin/reports/item/?list=all",
-        "senders": "/admin/reports/sender/",
-        "a sender": f"/admin/reports/sender/{client.sender.pk}/change/",
-        "a key to issue": f"/admin/reports/sender/{client.sender.pk}/issue-key/",
-        "verdicts": "/admin/classifier/classification/",
-        "a verdict": f"/admin/classifier/classification/{Classification.objects.latest('pk').pk}/change/",
-        "rules": "/admin/classifier/classification/rules/",
-        "jobs": "/admin/classifier/job/",
-        "the audit": "/admin/reports/auditentry/",
-        "claims in the admin": "/admin/reviews/claim/?standing=all",
-        "batches": "/admin/classifier/batch/",
-        "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
-        "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
-        "policy versions": "/admin/classifier/policyversion/",
-        "candidate": f"/admin/classifier/policyversion/{drafts[0].number}/change/",
-        "activation": f"/admin/classifier/policyversion/{drafts[0].number}/activate/",
-        "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
-        "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
-    }
+    shown.locator("input[name=action][value=no_violation]").check()
+    shown.locator("button[name=stay]").click()
+    shown.locator("#stale").wait_for()
+    found["stale form"] = violations(shown, complaints)
+    return found
 
 
-def furnish_batch(policy: PolicyVersion) -> Batch:
-    """A stopped batch with everything that its page may show."""
-    batch = make_batch(policy, state="stopped", max_cost=Decimal(10), note="The limit is reached.")
-    jobs = add_jobs(batch, 4)
-    end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
-    for before, after in (("none", "spam"), ("hate", "credible_threat"), ("", "none")):
-        add_flow(batch, before, after, 100)
-    add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
-    return batch
+def several_at_once_and_a_lost_connection(
+    shown: Page, addresses: dict[str, str], complaints: list[str]
+) -> dict[str, list[str]]:
+    """The answer to several with its undo, a refused wait, a draft, what was not sent, the keys."""
+    found = {}
+    shown.goto(addresses["judged safe"])
+    shown.get_by_role("checkbox").first.check()
+    shown.locator("#bulk select[name=action]").select_option("no_violation")
+    shown.locator("#bulk .button.primary").click()
+    shown.locator(".outcomes .card").wait_for()
+    found["several at once, with their undo"] = violations(shown, complaints)
+    shown.goto(addresses["pending item"])
+    shown.locator("form[action*=put-aside] button").first.evaluate(
+        "button => { button.value = '5'; button.form.requestSubmit(button) }"
+    )
+    shown.locator("[role=alert]").wait_for()
+    found["put aside refused"] = violations(shown, complaints)
+    shown.goto(addresses["pending item"])
+    shown.locator("#decision textarea[name=note]").fill("mine")
+    shown.locator("[data-saved]").wait_for()
+    shown.goto(addresses["pending item"])
+    shown.locator("#draft").wait_for()
+    shown.locator("input[name=action][value=no_violation]").check()
+    shown.context.set_offline(True)
+    shown.locator("button[name=stay]").click()
+    shown.locator("[data-unsent]").wait_for()
+    complaints.clear()  # of the connection that was cut
+    shown.locator("button[data-key='?']").click()
+    found["draft, not sent, keys"] = violations(shown, complaints)
+    return found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -184,38 +137,8 @@ def test_no_page_violates_the_guidelines(
         shown.goto(address)
         assert shown.locator("html").get_attribute("lang") == language
         found[title] = violations(shown, complaints)
-    # A text that was hidden and is shown, a form that was refused, and one that came too late.
-    shown.goto(addresses["item in review"])
-    shown.locator("[data-key=s]").click()
-    shown.locator(".reported mark").wait_for()
-    assert shown.locator(".pause-proposal").count() == 1
-    found["text shown"] = violations(shown, complaints)
-    seen = form_of(" ".join(shown.content().split()))
-    shown.locator("input[name=action][value=remove]").check()
-    shown.locator("button[name=stay]").click()
-    shown.locator("form[data-bound]").wait_for()
-    found["refused form"] = violations(shown, complaints)
-    item = int(addresses["item in review"].split("/")[3])
-    Claim.objects.update(released_at=Now())  # else omar could not come first
-    log_in("omar", "reviewer").post(
-        f"/review/items/{item}/", {**seen, "action": "no_violation", "stay": ""}
-    )
-    shown.locator("input[name=action][value=no_violation]").check()
-    shown.locator("button[name=stay]").click()
-    shown.locator("#stale").wait_for()
-    found["stale form"] = violations(shown, complaints)
-    shown.goto(addresses["pending item"])
-    shown.locator("#decision textarea[name=note]").fill("mine")
-    shown.locator("[data-saved]").wait_for()
-    shown.goto(addresses["pending item"])
-    shown.locator("#draft").wait_for()
-    shown.locator("input[name=action][value=no_violation]").check()
-    shown.context.set_offline(True)
-    shown.locator("button[name=stay]").click()
-    shown.locator("[data-unsent]").wait_for()
-    complaints.clear()  # of the connection that was cut
-    shown.locator("button[data-key='?']").click()
-    found["draft, not sent, keys"] = violations(shown, complaints)
+    found |= a_hidden_text_and_forms_refused(shown, addresses, complaints)
+    found |= several_at_once_and_a_lost_connection(shown, addresses, complaints)
     context.close()
 
     lines = [f"{title}: {each}" for title, every in found.items() for each in every]

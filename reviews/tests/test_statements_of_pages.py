@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
+from reviews.tests.furnished import furnish
 from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
-from reviews.tests.test_accessibility import furnish
 
 MOST_STATEMENTS = 12
 # The admin's page of a batch counts a million jobs in pieces that each have an index of their own.

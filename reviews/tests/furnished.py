@@ -1,0 +1,120 @@
+"""An installation with something on every page: items in every list and state, batches, policies."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from django.contrib.auth.models import User
+from django.db.models.functions import Now
+
+from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
+from classifier.policies import versions
+from classifier.tests import history
+from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
+from classifier.tests.situations import load_version
+from reports.tests.sending import body_saying, make_sender
+from reviews.tests.people import classify, decide, judge_threat, log_in, page
+
+
+def furnish(policy: PolicyVersion) -> dict[str, str]:
+    """Items in every list; the addresses of the pages to look at."""
+    client = make_sender("chat-app")
+    pending = client.send(body_saying("I know where you park. \u202e"))
+    Job.objects.create(
+        report=pending, policy_version=policy, reason=WaitingReason.MODEL_REFUSED, parked=True
+    )
+    late = make_sender("slow-app", budget_seconds=0.001).send(
+        body_saying("ربحت جائزة!", language="ar")
+    )
+    threat = client.send(body_saying("I will kill you tomorrow"))
+    judge_threat(threat, policy, quotes=["kill you"])
+    safe = client.send(body_saying("Lunch at noon?"))
+    classify(safe, policy)
+    decided = client.send(body_saying("decided"))
+    dana = log_in("dana", "reviewer")
+    disputed = history.judged_safe(client, policy)
+    history.ask_again(
+        disputed,
+        make_batch(history.next_version()),
+        category="hate",
+        summary="A group is insulted.",
+    )
+    waiting = {}
+    for name, wish in (("proposed", "suspend"), ("escalated", "escalate")):
+        report = client.send(body_saying(f"{name} by dana"))
+        judge_threat(report, policy)
+        waiting[name] = f"/review/items/{report.item_id}/"
+        html = page(dana, waiting[name])
+        decide(dana, report.item, html, action=wish, category="hate", note="beyond me")
+    # In somebody else's hands, and put aside.
+    page(dana, f"/review/items/{disputed.item_id}/")
+    aside = {"hours": "4", "note": "until the lawyers answer"}
+    dana.post(f"/review/items/{pending.item_id}/put-aside/", aside)
+    html = page(dana, f"/review/items/{decided.item_id}/")
+    decide(dana, decided.item, html, action="remove", category="hate", note="a note", reason="why")
+    drafts = [load_version(prompt=f"Judge {how}.", activate=False) for how in ("anew", "mildly")]
+    versions.make_candidate(number=drafts[0].number, actor=User.objects.get(username="dana"))
+    for name in ("a list", "another"):
+        sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
+        dana.post("/review/views/", sent)
+    return {
+        "search": "/review/search/",
+        "found by text": "/review/search/?q=lunch&language=en",
+        "found by id": f"/review/search/?q={threat.public_id}",
+        "search refused": f"/review/search/?q={'x' * 300}",
+        "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
+        "saved views": "/review/views/",
+        "decisions": "/review/decisions/?reviewer=dana",
+        "an author": f"/review/authors/{decided.public_id}/",
+        "pending": "/review/pending/",
+        "needs review": "/review/needs-review/",
+        "judged safe": "/review/safe/",
+        "resolved": "/review/resolved/",
+        "disagreements": "/review/disagreements/",
+        "preferences": "/review/preferences/",
+        "pause": "/review/pause/",
+        "disputed item": f"/review/items/{disputed.item_id}/",
+        "disagreements in the admin": "/admin/classifier/disagreement/",
+        "history in the admin": f"/admin/reports/judgedsafereport/{disputed.pk}/change/",
+        "nothing found": "/review/safe/?language=tlh",
+        "pending item": f"/review/items/{late.item_id}/",
+        "item in review": f"/review/items/{threat.item_id}/",
+        "proposed item": waiting["proposed"],
+        "escalated item": waiting["escalated"],
+        "hand over": f"/review/items/{threat.item_id}/hand-over/",
+        "safe item": f"/review/items/{safe.item_id}/",
+        "decided item": f"/review/items/{decided.item_id}/",
+        "no such page": "/review/items/999999/",
+        "front page of the admin": "/admin/",
+        "pending in the admin": "/admin/reports/pendingreport/",
+        "safe in the admin": "/admin/reports/judgedsafereport/",
+        "reports in the admin": "/admin/reports/report/?status=all",
+        "items in the admin": "/admin/reports/item/?list=all",
+        "senders": "/admin/reports/sender/",
+        "a sender": f"/admin/reports/sender/{client.sender.pk}/change/",
+        "a key to issue": f"/admin/reports/sender/{client.sender.pk}/issue-key/",
+        "verdicts": "/admin/classifier/classification/",
+        "a verdict": f"/admin/classifier/classification/{Classification.objects.latest('pk').pk}/change/",
+        "rules": "/admin/classifier/classification/rules/",
+        "jobs": "/admin/classifier/job/",
+        "the audit": "/admin/reports/auditentry/",
+        "claims in the admin": "/admin/reviews/claim/?standing=all",
+        "batches": "/admin/classifier/batch/",
+        "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
+        "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
+        "policy versions": "/admin/classifier/policyversion/",
+        "candidate": f"/admin/classifier/policyversion/{drafts[0].number}/change/",
+        "activation": f"/admin/classifier/policyversion/{drafts[0].number}/activate/",
+        "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
+        "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
+    }
+
+
+def furnish_batch(policy: PolicyVersion) -> Batch:
+    """A stopped batch with everything that its page may show."""
+    batch = make_batch(policy, state="stopped", max_cost=Decimal(10), note="The limit is reached.")
+    jobs = add_jobs(batch, 4)
+    end_jobs(jobs[:2], reason=WaitingReason.TOO_LONG, ago=timedelta(minutes=1))
+    for before, after in (("none", "spam"), ("hate", "credible_threat"), ("", "none")):
+        add_flow(batch, before, after, 100)
+    add_provider_batch(batch, "submitted", 5, submitted_at=Now(), error="expired")
+    return batch
