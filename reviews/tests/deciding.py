@@ -75,7 +75,7 @@ class Deciders(Workers):
                 assert self.decide(item, who, action, seen).pk == newest.pk
                 self.reached["approved by who proposed it, in vain"] += 1
                 return
-        elif not self.approved_by(item, who, action):
+        elif not self.approved_by(item, who, action, set()):
             with pytest.raises(NothingToDecideError):
                 others = [each.id for each in self.reports.values() if each.item != item]
                 self.decide(item, who, action, others)
@@ -135,16 +135,17 @@ class Deciders(Workers):
         assert error.value.standing.pk == newest.pk
         self.reached["stale"] += 1
 
-    def approved_by(self, item: int, who: str, action: str) -> Row | None:
+    def approved_by(self, item: int, who: str, action: str, seen: set[int]) -> Row | None:
         """The proposal that this person agrees to by this."""
         standing = self.lines[item].standing()
         if standing and standing[-1].kind == "proposal" and standing[-1].who != who:
-            return standing[-1] if standing[-1].action == action else None
+            same = standing[-1].action == action and seen <= set(standing[-1].before)
+            return standing[-1] if same else None
         return None
 
     def expect(self, item: int, who: str, action: str, seen: set[int]) -> None:
         """Decide, and have the model do the same."""
-        line, approved = self.lines[item], self.approved_by(item, who, action)
+        line, approved = self.lines[item], self.approved_by(item, who, action, seen)
         standing = line.standing()
         covered = set(standing[-1].before) if standing else set()
         about = covered if approved else seen | covered
@@ -159,6 +160,7 @@ class Deciders(Workers):
             approves=approved.pk if approved else None,
             overrides=line.newest,
             of=len(self.of_item(item)),
+            settled=sum(row.over for row in line.rows),
         )
         decided_about_a_proposal = bool(standing) and standing[-1].kind == "proposal"
         line.rows.append(row)
@@ -166,7 +168,8 @@ class Deciders(Workers):
             self.waits[item] = "second_approval" if proposed else "escalated", who
         for each in about:
             self.reports[each].decide(
-                reopen=proposed or action in LEAVE_OPEN, upheld=action in UPHOLD and not proposed
+                reopen=proposed or action in LEAVE_OPEN,
+                upheld=self.reports[each].upheld if proposed else action in UPHOLD,
             )
         self.in_hand.pop(item, None)
         self.reached["overridden" if row.overrides else "decided"] += 1

@@ -28,6 +28,8 @@ class Row:
     """How many reports the item had."""
     over: bool = False
     """Whether the time to undo is."""
+    settled: int = 0
+    """How many rows of its line were over when it was written."""
     undone: bool = False
 
 
@@ -45,12 +47,18 @@ class Line:
         return [row for row in self.rows if row.kind != "undo" and not row.undone]
 
     def shown(self, report: Expected) -> tuple[str, str | None]:
-        """What its sender sees: nothing of what may still be undone; a proposal is no decision."""
+        """What its sender sees: nothing of what may still be undone, or was overridden before its
+        time; a proposal is no decision, and takes back nothing that is resolved."""
         about = [row for row in reversed(self.standing()) if report.id in row.before]
-        status = report.status
+        status, in_review = report.status, ""
+        newer: Row | None = None
         for row in about:
-            if row.kind == "proposal" or row.over:
+            in_time = newer is None or newer.settled > row.settled
+            if row.kind == "decision" and row.over and in_time:
+                if status == "resolved":
+                    return status, row.action
                 break
-            status = report.without_decision(row.before[report.id].status)
-        counts = (row.action for row in about if row.kind == "decision" and row.over)
-        return status, next(counts, None) if status == "resolved" else None
+            if row.kind == "proposal":
+                in_review = in_review or status
+            status, newer = report.without_decision(row.before[report.id].status), row
+        return in_review or status, None
