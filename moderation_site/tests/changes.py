@@ -13,7 +13,7 @@ from io import StringIO
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -47,11 +47,12 @@ class Change:
 
 
 def post(pattern: str, **data: Any) -> Make:
-    """A superuser's POST that must be accepted."""
+    """A superuser's POST that must be accepted; a value that depends on the rows is a function."""
 
     def make(everything: Installation) -> None:
         address = every_route()[pattern].filled(everything.values_for(pattern))
-        answer = everything.visit_as("superuser").post(address, data)
+        sent = {name: value() if callable(value) else value for name, value in data.items()}
+        answer = everything.visit_as("superuser").post(address, sent)
         said = answer.content.decode()
         assert answer.status_code in {200, 302}, (address, answer.status_code, said)
         assert "errornote" not in said, said
@@ -78,6 +79,14 @@ def run(name: str, *arguments: str) -> Make:
         call_command(name, *arguments, stdout=StringIO(), stderr=StringIO())
 
     return make
+
+
+def first_group() -> list[int]:
+    return [Group.objects.earliest("pk").pk]
+
+
+def first_permission() -> list[int]:
+    return [Permission.objects.earliest("pk").pk]
 
 
 def submit(pattern: str, **changes: Any) -> Make:
@@ -290,7 +299,7 @@ CHANGES: dict[str, Change] = {
     ),
     "admin/auth/user/<object_id>/change/": Change(
         ("user_changed",),
-        submit("admin/auth/user/<object_id>/change/", groups=["1"], first_name="Dana"),
+        submit("admin/auth/user/<object_id>/change/", groups=first_group, first_name="Dana"),
         is_once=True,
     ),
     "admin/auth/user/<id>/password/": Change(
@@ -313,11 +322,12 @@ CHANGES: dict[str, Change] = {
         ),
     ),
     "admin/auth/group/add/": Change(
-        ("group_added",), post("admin/auth/group/add/", name="night shift", permissions=["1"])
+        ("group_added",),
+        post("admin/auth/group/add/", name="night shift", permissions=first_permission),
     ),
     "admin/auth/group/<object_id>/change/": Change(
         ("group_changed",),
-        submit("admin/auth/group/<object_id>/change/", permissions=["1"]),
+        submit("admin/auth/group/<object_id>/change/", permissions=first_permission),
         is_once=True,
     ),
     "admin/auth/group/<object_id>/delete/": Change(

@@ -169,7 +169,7 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
     run_state_machine_as_test(
         History,
         settings=settings(
-            max_examples=EXAMPLES or 40,
+            max_examples=EXAMPLES or 80,
             stateful_step_count=20,
             deadline=None,
             derandomize=not EXAMPLES,
