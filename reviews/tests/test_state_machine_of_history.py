@@ -172,15 +172,14 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
         *("taken back after a verdict", "listed by taking back", "returned meanwhile, and stays"),
     }
     # As many examples as it takes to come to each situation, up to a bound.
-    for _round in range(4):
+    for times in (1, 2, 4):
         run_state_machine_as_test(
             History,
             settings=settings(
-                max_examples=EXAMPLES or 60,
+                max_examples=EXAMPLES or 60 * times,
                 stateful_step_count=20,
                 deadline=None,
-                derandomize=False,
-                database=None,
+                derandomize=not EXAMPLES,
                 print_blob=True,
                 suppress_health_check=[HealthCheck.too_slow],
             ),
