@@ -152,10 +152,12 @@ UNION ALL (
 )
 """
 # Memory for the whole bitmap of a word that most reports hold: else each is read again. The sum
-# keeps the planner from walking back through all reports in the hope of a match.
+# keeps the planner from walking back through all reports in the hope of a match. What matches is
+# looked up one by one: joined otherwise, every report would be read for the sake of a few.
 _MATCHES = """
 SELECT set_config('statement_timeout', %(limit)s, true), set_config('work_mem', '64MB', true),
-    set_config('jit', 'off', true);
+    set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true);
 WITH matching AS MATERIALIZED (
     SELECT report_id FROM reports_content
     WHERE reports_search_text(body)::tsvector @@ %(words)s::tsquery

@@ -78,10 +78,9 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     every = in_order(name)
     if after:
         every = _beyond(every, name, after)
-    items = every
-    if filters.reads_reports():
-        within = every.values("pk")[:LOOKED_THROUGH]
-        items = in_order(name).filter(pk__in=within)
+    # Where the filters ask something of the reports: the last item that is looked at.
+    last = every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first() if filters.reads_reports() else None
+    items = every if last is None else _up_to(every, name, last)
     rows: list[Any] = list(
         with_hands(narrowed(items, name, filters))
         .select_related("sender")
@@ -106,10 +105,8 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     ]
     if len(rows) > PAGE:
         return Page(cards, _key(name, shown[-1]))
-    if filters.reads_reports():
-        last = every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first()
-        if last is not None:
-            return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
+    if last is not None:
+        return Page(cards, _key(name, last), looked_through=LOOKED_THROUGH)
     return Page(cards, "")
 
 
@@ -177,6 +174,16 @@ def _beyond(items: QuerySet[Item], name: Item.List, after: str) -> QuerySet[Item
     rank, moment, pk = min(numbers[0], Severity.CRITICAL), _moment(numbers[1]), numbers[2]
     later = Q(since__gt=moment) | Q(since=moment, pk__gt=pk)
     return items.filter(rank__lte=rank).filter(Q(rank__lt=rank) | later)
+
+
+def _up_to(items: QuerySet[Item], name: Item.List, last: Item) -> QuerySet[Item]:
+    """Those that do not stand behind `last`; in the order of the list's index."""
+    if name == Item.List.RESOLVED:
+        resolved_at = last.resolved_at
+        before = Q(resolved_at__gt=resolved_at) | Q(pk__gte=last.pk)
+        return items.filter(resolved_at__gte=resolved_at).filter(before)
+    before = Q(since__lt=last.since) | Q(since=last.since, pk__lte=last.pk)
+    return items.filter(rank__gte=last.rank).filter(Q(rank__gt=last.rank) | before)
 
 
 def _microseconds(moment: datetime | None) -> int:
