@@ -60,7 +60,7 @@ PAGES = (
     HotPage("start reviewing", "/review/needs-review/start/", "item_open_in_list_order", post=True),
     HotPage("item in review", "/review/items/4001/", "reports_report_item_id"),
     HotPage("item resolved", "/review/items/4006/", "reports_report_item_id"),
-    HotPage("search: a rare word", "/review/search/?q=p-4001", "content_searched"),
+    HotPage("search: a rare word", "/review/search/?q=p-4001"),
     HotPage("search: common words", "/review/search/?q=train+late", "content_searched"),
     HotPage("saved views", "/review/views/"),
     HotPage("decisions of one", "/review/decisions/?reviewer=reviewer", "decision_of_reviewer"),
