@@ -169,7 +169,8 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
     wanted = {
         *("passed as safe", "kept in review", "given back", "came back", "superseded"),
         *("disagreed about judged_safe", "disagreed about resolved"),
-        *("taken back after a verdict", "listed by taking back", "returned meanwhile, and stays"),
+        # What was returned meanwhile is rare here, and has a test of its own in test_undo.py.
+        *("taken back after a verdict", "listed by taking back"),
     }
     # As many examples as it takes to come to each situation, up to a bound.
     for times in (1, 2, 4):
