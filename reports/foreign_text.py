@@ -36,6 +36,11 @@ def name_controls(text: str) -> str:
     return str(_HIDDEN.sub(lambda found: found["flag"] or f"[U+{ord(found[0]):04X}]", text))
 
 
+def isolated(text: str) -> str:
+    """The same within a sentence that holds no markup, its direction kept to itself."""
+    return f"\u2068{name_controls(text)}\u2069"
+
+
 def unname_controls(text: str) -> str:
     """The way back from `name_controls`, for what somebody copied out of its result."""
     return str(_NAMED.sub(lambda found: chr(int(found[1], 16)), text))

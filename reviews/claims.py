@@ -18,6 +18,7 @@ from reports.audit import write_audit
 from reports.models import Item
 from reviews.holds import kept_from
 from reviews.models import LONGEST_CLAIM, Claim, Hold
+from reviews.roles import DECIDE_ESCALATED
 
 HOLDS = timedelta(minutes=10)
 
@@ -145,7 +146,7 @@ def free_item(*, item_id: int, lead: User, holder_id: int) -> bool:
     False where that person has it no more: whoever has it now keeps it. Raises `PermissionDenied`
     for who does not lead.
     """
-    if not lead.has_perm("reviews.decide_escalated"):
+    if not lead.has_perm(DECIDE_ESCALATED):
         raise PermissionDenied
     with transaction.atomic():
         item = Item.objects.select_for_update(no_key=True).get(pk=item_id)

@@ -1,4 +1,3 @@
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,11 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion
 from reviews.decisions import Wish
-from reviews.forms import LongText, categories_of
+from reviews.forms import LongText, categories_of, read_id
 from reviews.item import SHOWN_REPORTS
 from reviews.models import Action
-
-_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
 
 
 class SeenForm(forms.Form):
@@ -22,9 +19,10 @@ class SeenForm(forms.Form):
 
     def clean_reports(self) -> list[int]:
         parts = self.cleaned_data["reports"].split(",")
-        if len(parts) > SHOWN_REPORTS or not all(_ID.fullmatch(part) for part in parts):
+        found = [pk for part in parts if (pk := read_id(part)) is not None]
+        if len(parts) > SHOWN_REPORTS or len(found) < len(parts):
             raise forms.ValidationError(_("The form is broken. Open the item again."))
-        return [int(part) for part in parts]
+        return found
 
 
 class ApprovalForm(SeenForm):

@@ -18,11 +18,11 @@ from reports.models import Item, Report, Severity
 from reviews.claims import refuse_if_held, release_item
 from reviews.drafts import forget_draft
 from reviews.models import Action, DecidedReport, Decision, Hold
+from reviews.roles import DECIDE_ESCALATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DECIDE_ESCALATED = "reviews.decide_escalated"
 Kind = Decision.Kind
 
 

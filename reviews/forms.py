@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 from django import forms
@@ -11,6 +12,12 @@ from reviews.preferences import Choices
 from reviews.words import category_name
 
 TEXT_LIMIT = 5_000
+_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
+
+
+def read_id(text: str) -> int | None:
+    """A row's id that a page carries; None for anything else."""
+    return int(text) if _ID.fullmatch(text) else None
 
 
 class PreferencesForm(forms.Form):

@@ -1,4 +1,3 @@
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -10,12 +9,6 @@ from django.utils.translation import gettext_lazy as _
 from reviews.forms import LongText
 
 NOTE_LIMIT = 1_000
-_ID = re.compile(r"[0-9]{1,18}")  # within PostgreSQL's bigint
-
-
-def read_id(text: str) -> int | None:
-    """A row's id that a page carries; None for anything else."""
-    return int(text) if _ID.fullmatch(text) else None
 
 
 class PutAsideForm(forms.Form):

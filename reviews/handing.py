@@ -18,9 +18,9 @@ from reviews.claims import (
 )
 from reviews.holds import keeping_from
 from reviews.models import Claim, Hold
+from reviews.roles import DECIDE
 
 HANDED_FOR = timedelta(hours=4)
-DECIDERS = "reviews.decide_items"
 
 
 class ResolvedError(Exception):
@@ -37,8 +37,7 @@ class WaitsForAnotherError(Exception):
 
 def colleagues_of(reviewer: User) -> QuerySet[User]:
     """Who else may decide and is active, by name."""
-    deciders = User.objects.with_perm(DECIDERS, backend="django.contrib.auth.backends.ModelBackend")
-    return deciders.exclude(pk=reviewer.pk).order_by("username")
+    return User.objects.with_perm(DECIDE).exclude(pk=reviewer.pk).order_by("username")
 
 
 def hand_over(*, item_id: int, reviewer: User, to: User, note: str = "") -> None:

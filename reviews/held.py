@@ -12,11 +12,11 @@ from django.db.models.functions import Cast
 from classifier.models import PolicyVersion
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Item
-from reviews.decisions import DECIDE_ESCALATED
 from reviews.handing import colleagues_of
 from reviews.models import Hold
 from reviews.opting_out import OPTED_OUT, handed_to_nobody, in_every, reviewers
 from reviews.queue import in_order
+from reviews.roles import DECIDE_ESCALATED
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,7 @@ class Held:
 
 def leads() -> QuerySet[User]:
     """Who may decide escalated items and is active, by name."""
-    people = User.objects.with_perm(
-        DECIDE_ESCALATED, backend="django.contrib.auth.backends.ModelBackend"
-    )
-    return people.order_by("username")
+    return User.objects.with_perm(DECIDE_ESCALATED).order_by("username")
 
 
 def nobody_for(kind: Hold.Kind, *, but: User) -> bool:

@@ -5,6 +5,7 @@ from django.db.models import Q, QuerySet
 
 from reviews.in_hand import Waiting
 from reviews.models import Hold
+from reviews.roles import DECIDE_ESCALATED
 
 
 def kept_from(reviewer: User, *, put_aside: bool = True) -> set[Hold.Kind]:
@@ -12,7 +13,7 @@ def kept_from(reviewer: User, *, put_aside: bool = True) -> set[Hold.Kind]:
     kinds = {Hold.Kind.SECOND_APPROVAL}
     if put_aside:
         kinds.add(Hold.Kind.PUT_ASIDE)
-    if not reviewer.has_perm("reviews.decide_escalated"):
+    if not reviewer.has_perm(DECIDE_ESCALATED):
         kinds.add(Hold.Kind.ESCALATED)
     return kinds
 

@@ -13,6 +13,7 @@ from django.db.models import Exists, ExpressionWrapper, Func, JSONField, OuterRe
 from classifier.models import Classification, PolicyVersion
 from reports.models import Item, Report
 from reviews.preferences import preferences_of
+from reviews.roles import DECIDE
 
 
 def not_opted_out(items: QuerySet[Item], user: User) -> QuerySet[Item]:
@@ -64,7 +65,7 @@ OPTED_OUT = "review_preferences__opted_out"
 
 def reviewers() -> QuerySet[User]:
     """Active ones. Superusers are left out: who administers would hide that nobody else is left."""
-    return User.objects.with_perm("reviews.decide_items", include_superusers=False)
+    return User.objects.with_perm(DECIDE, include_superusers=False)
 
 
 def _opt_outs() -> list[list[str]]:

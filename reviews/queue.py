@@ -78,11 +78,9 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
     every = in_order(name)
     if after:
         every = _beyond(every, name, after)
-    # Where the filters ask something of the reports: the last item that is looked at.
-    last = every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first() if filters.reads_reports() else None
-    items = every if last is None else _up_to(every, name, last)
+    last = _last_in_reach(every) if filters.reads_reports() else None
     rows: list[Any] = list(
-        with_hands(narrowed(items, name, filters))
+        with_hands(narrowed(_up_to(every, name, last), name, filters))
         .select_related("sender")
         .annotate(**_lead_and_count(name))[: PAGE + 1]
     )
@@ -115,16 +113,20 @@ def within_reach(name: Item.List, filters: Filters, *, each: bool = False) -> Qu
 
     `each`: the caller asks something of each item's reports itself.
     """
-    items = in_order(name)
-    if each or filters.reads_reports():
-        items = in_order(name).filter(pk__in=items.values("pk")[:LOOKED_THROUGH])
-    return narrowed(items, name, filters)
+    every = in_order(name)
+    last = _last_in_reach(every) if each or filters.reads_reports() else None
+    return narrowed(_up_to(every, name, last), name, filters)
 
 
 def goes_on(name: Item.List, filters: Filters, *, each: bool = False) -> bool:
     """Whether the list has items that `within_reach` does not look at."""
     beyond = in_order(name).values("pk")[LOOKED_THROUGH : LOOKED_THROUGH + 1]
     return (each or filters.reads_reports()) and beyond.exists()
+
+
+def _last_in_reach(every: QuerySet[Item]) -> Item | None:
+    """Where items are asked something of their reports: the last that is looked at; None: all are."""
+    return every[LOOKED_THROUGH - 1 : LOOKED_THROUGH].first()
 
 
 # What a card tells of its lead: why it waits, or what was answered. Each costs a statement.
@@ -176,8 +178,10 @@ def _beyond(items: QuerySet[Item], name: Item.List, after: str) -> QuerySet[Item
     return items.filter(rank__lte=rank).filter(Q(rank__lt=rank) | later)
 
 
-def _up_to(items: QuerySet[Item], name: Item.List, last: Item) -> QuerySet[Item]:
+def _up_to(items: QuerySet[Item], name: Item.List, last: Item | None) -> QuerySet[Item]:
     """Those that do not stand behind `last`; in the order of the list's index."""
+    if last is None:
+        return items
     if name == Item.List.RESOLVED:
         resolved_at = last.resolved_at
         before = Q(resolved_at__gt=resolved_at) | Q(pk__gte=last.pk)

@@ -9,16 +9,17 @@ from django.contrib.auth.models import Group, Permission
 from django.db import connections
 from django.db.models import Q
 
+REVIEW, DECIDE = "reviews.review_items", "reviews.decide_items"
+DECIDE_ESCALATED = "reviews.decide_escalated"
+
 ROLES: dict[str, tuple[str, ...]] = {
     # Works in the review queue, has no business in the admin.
-    "reviewer": ("reviews.review_items", "reviews.decide_items"),
+    "reviewer": (REVIEW, DECIDE),
     # A reviewer to whom others escalate.
-    "lead": ("reviews.review_items", "reviews.decide_items", "reviews.decide_escalated"),
+    "lead": (REVIEW, DECIDE, DECIDE_ESCALATED),
     # Configures senders and keys, reads all evidence; a superuser makes accounts.
     "admin": (
-        "reviews.review_items",
-        "reviews.decide_items",
-        "reviews.decide_escalated",
+        *(REVIEW, DECIDE, DECIDE_ESCALATED),
         "reviews.view_decision",
         "reviews.view_action",
         "reviews.add_action",
@@ -50,7 +51,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     # Sees what waits and why, and the configuration; decides nothing.
     "operator": (
-        "reviews.review_items",
+        REVIEW,
         "reviews.view_claim",
         "reviews.view_hold",
         "reports.view_report",

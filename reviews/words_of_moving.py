@@ -6,18 +6,13 @@ from django.utils.formats import time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from reports.foreign_text import name_controls
+from reports.foreign_text import isolated
 from reports.models import Item, Report
 from reviews.claims import HeldByAnotherError, claim_in_force
 from reviews.handing import WaitsForAnotherError
 from reviews.models import Claim, Decision
 
 SHOWN_NEW = 100
-
-
-def isolated(text: str) -> str:
-    """A name within a sentence, its direction kept to itself."""
-    return f"\u2068{name_controls(text)}\u2069"
 
 
 def why_refused(refusal: Exception) -> str:

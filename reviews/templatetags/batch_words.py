@@ -3,6 +3,7 @@ from decimal import Decimal
 from django import template
 
 from classifier.batches.flow_picture import Kind
+from reports.foreign_text import isolated
 
 register = template.Library()
 
@@ -30,7 +31,4 @@ def rank_class(kind: Kind) -> str:
     return "" if kind.severity is None else f"rank-{kind.severity}"
 
 
-@register.filter
-def isolated(name: str) -> str:
-    """A name within a sentence that holds no markup, its direction kept to itself."""
-    return f"\u2068{name}\u2069"
+register.filter(isolated)

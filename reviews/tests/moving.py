@@ -1,8 +1,13 @@
 """What tests of moving through a list share: the addresses, who has what, and what was audited."""
 
+from collections.abc import Callable
+from threading import Thread
+
 from django.contrib.auth.models import User
+from django.db import connections, transaction
 from django.test import Client as Browser
 
+from classifier.tests.situations import other_connection, wait_until
 from reports.models import AuditEntry, Report
 from reviews.models import Claim, Hold
 
@@ -43,3 +48,28 @@ def pk(name: str) -> int:
 def hold(report: Report, by: str, kind: Hold.Kind) -> None:
     placed_by, _made = User.objects.get_or_create(username=by)
     Hold.objects.create(item_id=report.item_id, kind=kind, placed_by=placed_by)
+
+
+def somebody_waits() -> bool:
+    with other_connection() as other:
+        found = other.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ).fetchone()
+    return bool(found and found[0])
+
+
+def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> None:
+    """`second` begins while the transaction of `first` stands open, and ends after its commit."""
+
+    def run() -> None:
+        second()
+        connections.close_all()
+
+    thread = Thread(target=run)
+    with transaction.atomic():
+        first()
+        thread.start()
+        wait_until(somebody_waits)
+    thread.join(10)
+    assert not thread.is_alive()

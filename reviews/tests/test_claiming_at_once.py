@@ -3,21 +3,20 @@
 `python -m dev.bench claims` does it a thousand times and prints what came of it.
 """
 
-from collections.abc import Callable
 from functools import partial
-from threading import Thread
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
-from classifier.tests.situations import at_once, make_many, other_connection, wait_until
+from classifier.tests.situations import at_once, make_many, other_connection
 from dev.bench.claims import ITEMS, PEOPLE, Tally, race
 from reports import lifecycle
 from reports.models import AuditEntry, Item
 from reviews.filters import Filters
 from reviews.models import Claim
 from reviews.next import claim_next, claimable
+from reviews.tests.moving import meanwhile
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 25
@@ -106,28 +105,3 @@ def test_the_next_item_is_found_by_the_lists_index_and_nothing_is_sorted() -> No
     assert "item_open_in_list_order" in plan
     assert "Sort" not in plan
     assert "Seq Scan on reports_item" not in plan
-
-
-def somebody_waits() -> bool:
-    with other_connection() as other:
-        found = other.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        ).fetchone()
-    return bool(found and found[0])
-
-
-def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> None:
-    """`second` begins while the transaction of `first` stands open, and ends after its commit."""
-
-    def run() -> None:
-        second()
-        connections.close_all()
-
-    thread = Thread(target=run)
-    with transaction.atomic():
-        first()
-        thread.start()
-        wait_until(somebody_waits)
-    thread.join(10)
-    assert not thread.is_alive()

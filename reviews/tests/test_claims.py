@@ -1,24 +1,23 @@
 """Opening an item takes it for a while: nobody else decides about it, and no machine moves it away."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from threading import Thread
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, connections, transaction
+from django.db import connection
 from django.db.models.functions import Now
 
 from classifier.models import PolicyVersion
 from classifier.tests.batches import make_batch
 from classifier.tests.history import ask_again, next_version
-from classifier.tests.situations import at_once, other_connection, wait_until
+from classifier.tests.situations import at_once
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.claims import claim_item
 from reviews.decisions import Wish, decide_item
 from reviews.models import Claim, Decision, Hold
+from reviews.tests.moving import meanwhile
 from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
 
 
@@ -187,31 +186,6 @@ def test_who_opens_it_while_it_is_escalated_or_proposed_does_not_take_it(
 
 
 # --- A newer verdict that would take it out of review
-
-
-def somebody_waits() -> bool:
-    with other_connection() as other:
-        found = other.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        ).fetchone()
-    return bool(found and found[0])
-
-
-def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> None:
-    """`second` begins while the transaction of `first` stands open, and ends after its commit."""
-
-    def run() -> None:
-        second()
-        connections.close_all()
-
-    thread = Thread(target=run)
-    with transaction.atomic():
-        first()
-        thread.start()
-        wait_until(somebody_waits)
-    thread.join(10)
-    assert not thread.is_alive()
 
 
 @pytest.mark.django_db(transaction=True)

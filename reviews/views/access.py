@@ -4,8 +4,10 @@ from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-may_review = permission_required("reviews.review_items", raise_exception=True)
-may_decide = permission_required("reviews.decide_items", raise_exception=True)
+from reviews.roles import DECIDE, REVIEW
+
+may_review = permission_required(REVIEW, raise_exception=True)
+may_decide = permission_required(DECIDE, raise_exception=True)
 
 
 def person(request: HttpRequest) -> User:
@@ -17,4 +19,4 @@ def person(request: HttpRequest) -> User:
 def decider(request: HttpRequest) -> User | None:
     """Who asks, if they may decide."""
     user = request.user
-    return user if isinstance(user, User) and user.has_perm("reviews.decide_items") else None
+    return user if isinstance(user, User) and user.has_perm(DECIDE) else None

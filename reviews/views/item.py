@@ -22,7 +22,6 @@ from reports.models import Item
 from reviews.claims import HOLDS, HeldByAnotherError, claim_item
 from reviews.decision_form import ApprovalForm, DecisionForm
 from reviews.decisions import (
-    DECIDE_ESCALATED,
     EscalatedError,
     NothingToDecideError,
     StaleDecisionError,
@@ -30,13 +29,14 @@ from reviews.decisions import (
     decide_item,
 )
 from reviews.drafts import Typed
-from reviews.forms_of_moving import read_id
+from reviews.forms import read_id
 from reviews.held import leads
 from reviews.holds import waits_for_another
 from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
 from reviews.models import Action, Decision, Hold
+from reviews.roles import DECIDE_ESCALATED
 from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review, person
 from reviews.views.drafts import keep_typed
@@ -164,8 +164,9 @@ def _approved(request: HttpRequest, page: ItemPage) -> Decision | None:
     if "approve" not in request.POST:
         return None
     proposals = Decision.objects.filter(item=page.item, kind=Decision.Kind.PROPOSAL)
-    wanted = request.POST["approve"]
-    if not wanted.isdecimal() or not (found := proposals.filter(pk__in=[wanted[:18]]).first()):
+    wanted = read_id(request.POST["approve"])
+    found = None if wanted is None else proposals.filter(pk=wanted).first()
+    if found is None:
         raise Http404
     return found
 

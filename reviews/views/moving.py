@@ -13,15 +13,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from reports.foreign_text import isolated
 from reports.models import Item
 from reviews import handing
 from reviews.claims import HeldByAnotherError, free_item, give_back, renew_claim
-from reviews.forms_of_moving import HandOverForm, PutAsideForm, read_id
+from reviews.forms import read_id
+from reviews.forms_of_moving import HandOverForm, PutAsideForm
 from reviews.lists import BY_SLUG
 from reviews.next import forget_skips, skip_item
 from reviews.views.access import decider, may_decide, may_review
 from reviews.views.navigation import list_of, open_item, open_list, open_next, with_navigation
-from reviews.words_of_moving import how_it_stands, isolated, why_refused
+from reviews.words_of_moving import how_it_stands, why_refused
 
 Move = Callable[[HttpRequest, Item, User], HttpResponse]
 REFUSALS = (HeldByAnotherError, handing.ResolvedError, handing.WaitsForAnotherError)

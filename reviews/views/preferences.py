@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion
+from reports.foreign_text import isolated
 from reviews.forms import PreferencesForm
 from reviews.opting_out import nobody_takes
 from reviews.preferences import preferences_of, save_preferences, set_single_keys
@@ -35,7 +36,7 @@ def show_preferences(request: HttpRequest) -> HttpResponse:
             said = _(
                 "Nobody is handed any more: %(names)s. Such items wait until somebody opens them."
             )
-            messages.warning(request, said % {"names": f"\u2068{names}\u2069"})
+            messages.warning(request, said % {"names": isolated(names)})
         return redirect(request.path)
     context = {"form": form, "policy": policy}
     return render(

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from reports.foreign_text import isolated
 from reviews.decisions import StaleDecisionError, waits_after
 from reviews.held import nobody_for
 from reviews.models import Decision, Hold
@@ -77,5 +78,4 @@ def _nobody(waits: Hold.Kind) -> str:
 
 
 def _named(decision: Decision) -> dict[str, str]:
-    # The item's name is isolated: its direction is its own.
-    return {"action": decided_action(decision), "item": f"\u2068{decision.item}\u2069"}
+    return {"action": decided_action(decision), "item": isolated(str(decision.item))}
