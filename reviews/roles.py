@@ -11,15 +11,24 @@ from django.db.models import Q
 
 REVIEW, DECIDE = "reviews.review_items", "reviews.decide_items"
 DECIDE_ESCALATED = "reviews.decide_escalated"
+VIEW_QUALITY = "reviews.view_quality"
+ADD_CASE = "classifier.add_evaluationcase"
+INVALIDATE = "reports.add_invalidation"
 
 ROLES: dict[str, tuple[str, ...]] = {
     # Works in the review queue, has no business in the admin.
     "reviewer": (REVIEW, DECIDE),
-    # A reviewer to whom others escalate.
-    "lead": (REVIEW, DECIDE, DECIDE_ESCALATED),
+    # A reviewer to whom others escalate, and who answers for how good the work is.
+    "lead": (REVIEW, DECIDE, DECIDE_ESCALATED, VIEW_QUALITY, ADD_CASE, INVALIDATE),
     # Configures senders and keys, reads all evidence; a superuser makes accounts.
     "admin": (
-        *(REVIEW, DECIDE, DECIDE_ESCALATED),
+        *(REVIEW, DECIDE, DECIDE_ESCALATED, VIEW_QUALITY, ADD_CASE, INVALIDATE),
+        "reviews.view_samplingrate",
+        "reviews.add_samplingrate",
+        "reviews.change_samplingrate",
+        "reviews.delete_samplingrate",
+        "reviews.view_draw",
+        "reviews.view_doublereview",
         "reviews.view_decision",
         "reviews.view_action",
         "reviews.add_action",
@@ -38,10 +47,16 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reports.add_apikey",
         "reports.change_apikey",
         "reports.view_trustedflagger",
+        "reports.view_return",
+        "reports.view_invalidation",
         "classifier.view_classification",
         "classifier.view_job",
         "classifier.change_job",
         "classifier.view_disagreement",
+        "classifier.view_evaluationset",
+        "classifier.add_evaluationset",
+        "classifier.change_evaluationset",
+        "classifier.view_evaluationcase",
         "classifier.view_policyversion",
         "classifier.change_policyversion",
         "classifier.view_batch",
@@ -52,6 +67,12 @@ ROLES: dict[str, tuple[str, ...]] = {
     # Sees what waits and why, and the configuration; decides nothing.
     "operator": (
         REVIEW,
+        VIEW_QUALITY,
+        INVALIDATE,
+        "reviews.view_samplingrate",
+        "reviews.view_draw",
+        "reports.view_return",
+        "reports.view_invalidation",
         "reviews.view_claim",
         "reviews.view_hold",
         "reports.view_report",

@@ -1,6 +1,7 @@
 from classifier.models.batch import Batch, BatchFlow
 from classifier.models.classification import Classification
 from classifier.models.disagreement import Disagreement
+from classifier.models.evaluation import EvaluationCase, EvaluationSet
 from classifier.models.heartbeat import Heartbeat
 from classifier.models.job import Job, WaitingReason
 from classifier.models.policy import Category, PolicyVersion
@@ -14,6 +15,8 @@ __all__ = [
     "Category",
     "Classification",
     "Disagreement",
+    "EvaluationCase",
+    "EvaluationSet",
     "Heartbeat",
     "Job",
     "PolicyVersion",

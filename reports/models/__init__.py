@@ -2,6 +2,7 @@
 
 from reports import any_of  # noqa: F401 - a lookup of every query
 from reports.models.audit import AuditEntry
+from reports.models.invalidation import InvalidatedReport, Invalidation
 from reports.models.item import Item
 from reports.models.report import (
     Content,
@@ -11,6 +12,7 @@ from reports.models.report import (
     Report,
 )
 from reports.models.reporter import ReporterIdentity, TrustedFlagger
+from reports.models.returned import Return
 from reports.models.sender import ApiKey, Sender
 from reports.models.severity import Severity
 
@@ -19,11 +21,14 @@ __all__ = [
     "AuditEntry",
     "Content",
     "ContentUnreadableError",
+    "InvalidatedReport",
+    "Invalidation",
     "Item",
     "JudgedSafeReport",
     "PendingReport",
     "Report",
     "ReporterIdentity",
+    "Return",
     "Sender",
     "Severity",
     "TrustedFlagger",

@@ -100,6 +100,8 @@ class Report(models.Model):
     due_at = models.DateTimeField(_("due"), editable=False)
     upheld_at = models.DateTimeField(_("upheld"), null=True, editable=False)
     """When a person found a violation; null again where a later decision says otherwise."""
+    invalidated_at = models.DateTimeField(_("invalidated"), null=True, editable=False)
+    """Since when it counts for nothing, because its reporter acted in bad faith."""
 
     objects = ReportQuerySet.as_manager()
 

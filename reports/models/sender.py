@@ -18,6 +18,18 @@ class Sender(models.Model):
         default=timedelta(minutes=5),
         help_text=_("After this a report without a verdict is shown as overdue."),
     )
+    returns_from = models.PositiveSmallIntegerField(
+        _("reporters that bring back"),
+        default=3,
+        db_default=3,
+        help_text=_("So many different people bring back what was judged safe or resolved."),
+    )
+    returns_within = models.DurationField(
+        _("within"),
+        default=timedelta(hours=24),
+        db_default=timedelta(hours=24),
+        help_text=_("The time in which they are counted."),
+    )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
 
     is_authenticated: ClassVar[bool] = True  # what DRF's permission asks of a request's principal
@@ -29,7 +41,11 @@ class Sender(models.Model):
             models.CheckConstraint(
                 name="sender_latency_budget_is_positive",
                 condition=models.Q(latency_budget__gt=timedelta(0)),
-            )
+            ),
+            models.CheckConstraint(
+                name="sender_returns_by_several_within_a_time",
+                condition=models.Q(returns_from__gte=2, returns_within__gt=timedelta(0)),
+            ),
         ]
 
     def __str__(self) -> str:

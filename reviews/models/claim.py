@@ -33,6 +33,16 @@ class Claim(models.Model):
     )
     """The colleague who handed it over; null for an item that its reviewer took."""
     note = models.TextField(_("note at the hand-over"), blank=True, db_default="")
+    blind = models.BooleanField(_("blind"), default=False, db_default=False)
+    """Its reviewer sees neither what the machine said nor what others decided, until they decide."""
+    double_review = models.ForeignKey(
+        "DoubleReview",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name=_("double review"),
+    )
+    """The second review that it was handed out for: the answer overrides nothing."""
     claimed_at = models.DateTimeField(_("claimed"), db_default=Now(), editable=False)
     expires_at = models.DateTimeField(_("expires"))
     released_at = models.DateTimeField(_("released"), null=True)
@@ -51,6 +61,10 @@ class Claim(models.Model):
             models.CheckConstraint(
                 name="a_claim_ends_by_itself",
                 condition=models.Q(expires_at__lte=models.F("claimed_at") + LONGEST_CLAIM),
+            ),
+            models.CheckConstraint(
+                name="a_second_review_is_blind",
+                condition=models.Q(double_review=None) | models.Q(blind=True),
             ),
         ]
         indexes = [

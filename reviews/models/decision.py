@@ -95,6 +95,7 @@ class Decision(models.Model):
             ("review_items", _("Can read the review lists and items")),
             ("decide_items", _("Can decide about items")),
             ("decide_escalated", _("Can decide about escalated items")),
+            ("view_quality", _("Can see how good verdicts and decisions are")),
         ]
         constraints = [
             models.CheckConstraint(
