@@ -4,10 +4,11 @@ from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from reviews.roles import DECIDE, REVIEW
+from reviews.roles import DECIDE, REVIEW, VIEW_QUALITY
 
 may_review = permission_required(REVIEW, raise_exception=True)
 may_decide = permission_required(DECIDE, raise_exception=True)
+may_view_quality = permission_required(VIEW_QUALITY, raise_exception=True)
 
 
 def person(request: HttpRequest) -> User:
