@@ -50,7 +50,7 @@ class _Answer(NamedTuple):
     outcome: str
     category: str
     name: str
-    agrees: bool
+    agrees: bool | None
     side: str
 
     @property
