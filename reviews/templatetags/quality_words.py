@@ -1,5 +1,5 @@
 from django import template
-from django.utils.formats import number_format
+from django.template.defaultfilters import floatformat
 from django.utils.translation import gettext
 
 from reports.foreign_text import isolated
@@ -14,20 +14,20 @@ def percent(share: float) -> str:
     """A share as people read it, 0.4%: more digits the smaller it is, and 0% for nothing alone."""
     value = share * 100
     digits = 0 if value in {0, 100} else 1 if value >= 1 else 2 if value >= 0.1 else 3
-    return gettext("%(number)s%%") % {"number": number_format(value, digits)}
+    return gettext("%(number)s%%") % {"number": floatformat(value, digits)}
 
 
 @register.filter
 def measured(value: float, kind: str) -> str:
     """A number of a picture: a share, or a kappa."""
-    return percent(value) if kind == "share" else number_format(value, 2)
+    return percent(value) if kind == "share" else floatformat(value, 2)
 
 
 @register.filter
 def interval(of: Measured, kind: str) -> str:
-    """A value with its interval in words; that there is not enough, where there is none."""
+    """A value with its interval in words; why there is none, where there is none."""
     if of.value is None:
-        return gettext("not enough")
+        return gettext("all said the same") if of.n else gettext("not enough")
     said = {"value": measured(of.value, kind)}
     if of.low is None or of.high is None:
         return said["value"]

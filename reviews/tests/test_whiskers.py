@@ -13,6 +13,7 @@ from reviews.quality.whiskers import (
     draw_whiskers,
     round_maximum,
 )
+from reviews.templatetags.quality_words import interval, percent
 
 ENGLISH = Measured("en", 0.004, 0.001, 0.012, 900)
 ARABIC = Measured("ar", 0.02, 0.01, 0.04, 400)
@@ -163,3 +164,28 @@ def test_mirrored_the_oldest_month_stands_at_the_right() -> None:
         assert (one.at, one.of, one.anchor) == (other.at, other.of, other.anchor)
     for picture, goes in ((plain, 1), (mirrored, -1)):
         assert all((number(b.x) - number(a.x)) * goes > 0 for a, b in pairwise(picture.columns))
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.857143, "85.7%"),
+        (0.99999, "100.0%"),
+        (0.0046, "0.46%"),
+        (0.00004, "0.004%"),
+    ],
+)
+def test_a_share_is_rounded_and_has_more_digits_the_smaller_it_is(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_a_kappa_is_rounded_and_not_cut() -> None:
+    assert interval(Measured("pair", 0.7199999, 0.1, 0.999, 7), "kappa") == "0.72 (0.10 to 1.00)"
+
+
+def test_what_has_no_number_says_why() -> None:
+    assert interval(NOBODY, "share") == "not enough"
+    assert interval(Measured("pair", None, None, None, 7), "kappa") == "all said the same"
+    assert interval(Measured("pair", 1, None, None, 7), "kappa") == "1.00"

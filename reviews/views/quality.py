@@ -4,15 +4,32 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
-from classifier.models import active_policy_with_rest
+from classifier.models import PolicyVersion, active_policy_with_rest
 from reviews.quality.like import SHOWN_AT_MOST, read_misses
+from reviews.quality.page import QualityPage
+from reviews.quality.period_form import PeriodForm
 from reviews.quality.reopen import send_back
 from reviews.quality.send_back_form import SendBackForm
 from reviews.roles import DECIDE_ESCALATED
 from reviews.views.access import may_view_quality, person
 from reviews.views.navigation import with_navigation
+
+VERSIONS_OFFERED = 50
+
+
+@require_safe
+@never_cache
+@login_required
+@may_view_quality
+def show_quality(request: HttpRequest) -> HttpResponse:
+    """What audits and second reviews say of all the work, with its uncertainty."""
+    versions = list(PolicyVersion.objects.order_by("-number")[:VERSIONS_OFFERED])
+    form = PeriodForm(request.GET, versions=versions)
+    page = QualityPage(versions, within=form.period, version=form.policy_version)
+    context = {"page": page, "form": form, "quality": True}
+    return render(request, "reviews/quality/quality.html", with_navigation(request, context))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
