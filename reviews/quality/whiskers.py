@@ -22,8 +22,8 @@ COLUMNS = 180
 """The height of the picture over time, without the numbers below."""
 LABEL_CHARACTERS = 31
 """So much of a name, and a number beside it, has place on a narrow screen."""
-MONTHS_NAMED_AT_MOST = 4
-EDGE = 0.15
+SCALE = 0.14
+"""So much of the width is left for the numbers beside the months."""
 _STEPS = (1, 2, 5, 10)
 
 
@@ -79,7 +79,8 @@ class Whiskers:
 class Column:
     """One month. `at`, `low` and `high` go down from the top; blank where nothing was measured.
 
-    `anchor` says which end of its name stands at it; blank where the name would have no place.
+    `anchor` says which end of its name stands at it. Blank: it is not named, for only the oldest and
+    the newest have place for a name in every language.
     """
 
     of: Measured
@@ -140,14 +141,11 @@ def draw_over_time(measured: Sequence[Measured], *, mirrored: bool) -> OverTime 
     def down(value: float) -> str:
         return f"{COLUMNS * (1 - _within(value, 0, end)):.2f}"
 
-    every = -(-len(measured) // MONTHS_NAMED_AT_MOST)
     columns = []
     for number, each in enumerate(measured):
-        share = (number + 0.5) / len(measured)
+        share = SCALE + (1 - SCALE) * (number + 0.5) / len(measured)
         x = f"{100 * (1 - share if mirrored else share):.2f}%"
-        # Counted from the newest, which is always named.
-        named = (len(measured) - 1 - number) % every == 0
-        columns.append(Column(each, x, _anchor(share) if named else "", *_ends(each, down)))
+        columns.append(Column(each, x, _anchor(number, len(measured)), *_ends(each, down)))
     seen = [each for each in columns if each.at]
     lines = [(one.x, one.at, two.x, two.at) for one, two in itertools.pairwise(seen)]
     ticks = [Tick(value, down(value), "start") for value, _anchor in _ticks(0, end, ("",) * 3)]
@@ -169,11 +167,10 @@ def _ticks(start: float, end: float, anchors: Sequence[str]) -> list[tuple[float
     return list(zip(values, anchors, strict=True))
 
 
-def _anchor(share: float) -> str:
-    """Near an edge a name goes inwards from its place."""
-    if EDGE < share < 1 - EDGE:
+def _anchor(number: int, months: int) -> str:
+    if months == 1:
         return "middle"
-    return "start" if share <= EDGE else "end"
+    return {0: "start", months - 1: "end"}.get(number, "")
 
 
 def _within(value: float, start: float, end: float) -> float:

@@ -279,3 +279,14 @@ def test_who_leads_nobody_does_not_see_it_nor_the_way_to_it(dana: Browser, lena:
     assert dana.get(QUALITY).status_code == 403
     assert 'href="/review/quality/"' not in page(dana, "/review/needs-review/")
     assert 'href="/review/quality/"' in page(lena, "/review/needs-review/")
+
+
+def test_above_every_page_a_lead_reads_how_many_differences_wait(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    look_twice(dana, client_of_sender, policy, category="spam", said="hate")
+    look_twice(dana, client_of_sender, policy, category="spam", said="spam")
+    operator = log_in("omar", "operator")
+
+    assert 'Quality <span class="count">1</span>' in page(lena, "/review/pending/")
+    assert "Quality</a>" in page(operator, "/review/pending/")

@@ -13,7 +13,7 @@ from reviews.quality.period_form import PeriodForm
 from reviews.quality.reopen import send_back
 from reviews.quality.send_back_form import SendBackForm
 from reviews.roles import DECIDE_ESCALATED
-from reviews.views.access import may_view_quality, person
+from reviews.views.access import may_review, may_view_quality, person
 from reviews.views.navigation import with_navigation
 
 VERSIONS_OFFERED = 50
@@ -22,19 +22,21 @@ VERSIONS_OFFERED = 50
 @require_safe
 @never_cache
 @login_required
+@may_review
 @may_view_quality
 def show_quality(request: HttpRequest) -> HttpResponse:
     """What audits and second reviews say of all the work, with its uncertainty."""
     versions = list(PolicyVersion.objects.order_by("-number")[:VERSIONS_OFFERED])
     form = PeriodForm(request.GET, versions=versions)
     page = QualityPage(versions, within=form.period, version=form.policy_version)
-    context = {"page": page, "form": form, "quality": True}
+    context = {"page": page, "form": form}
     return render(request, "reviews/quality/quality.html", with_navigation(request, context))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
+@may_review
 @may_view_quality
 def show_misses(request: HttpRequest) -> HttpResponse:
     """What audits found, with its like; what is chosen of that goes back to people."""
@@ -48,7 +50,7 @@ def show_misses(request: HttpRequest) -> HttpResponse:
             report_ids=form.cleaned_data["report"],
             lead=person(request),
         )
-        context = {"outcomes": outcomes, "quality": True}
+        context = {"outcomes": outcomes}
         return render(request, "reviews/quality/sent_back.html", with_navigation(request, context))
     try:
         page = read_misses(reader=person(request), after=request.GET.get("after", ""))
@@ -61,7 +63,6 @@ def show_misses(request: HttpRequest) -> HttpResponse:
         "shown_at_most": SHOWN_AT_MOST,
         "policy": active_policy_with_rest(),
         "from_top": "after" not in request.GET,
-        "quality": True,
     }
     status = 422 if form.is_bound else 200
     answer = with_navigation(request, context)
