@@ -9,7 +9,9 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from reports.audit import write_audit
-from reviews.models import Draw
+from reports.models import Report
+from reviews.models import BlindAudit, Draw
+from reviews.quality.answers import refresh_answers
 from reviews.quality.strata import DRAW, DUE, PLAN
 
 
@@ -84,6 +86,7 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
                     "seed": seed,
                 },
             )
+            _answer_what_came(row)
             drawn.append(row)
         if drawn:
             write_audit(
@@ -93,6 +96,17 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
                 detail={"draws": [row.pk for row in drawn]},
             )
     return drawn
+
+
+def _answer_what_came(row: Draw) -> None:
+    """Who decided about a report just while it was drawn did not see the audit: it is seen to here.
+
+    Whoever decides has the reports' locks, so after these there is nobody under way.
+    """
+    audits = BlindAudit.objects.filter(stratum__draw=row).values_list("report", flat=True)
+    reports = Report.objects.filter(pk__any=list(audits)).order_by("id")
+    locked = reports.select_for_update(no_key=True).values_list("pk", flat=True)
+    refresh_answers(list(locked))
 
 
 def _due() -> Iterator[tuple[Draw.Of, datetime, datetime]]:
