@@ -7,7 +7,7 @@ from django.test import Client as Browser
 from classifier.models import PolicyVersion
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
-from reviews.models import BlindAudit, Decision
+from reviews.models import BlindAudit
 from reviews.tests.people import classify, decide, page
 from reviews.tests.quality import drawn_audit
 
@@ -29,6 +29,5 @@ def find_missed(
     html = page(browser, f"/review/items/{report.item_id}/")
     answer = decide(browser, report.item, html, action="remove", category=category)
     assert answer.status_code == 302, answer.content.decode()
-    audit.decision = Decision.objects.latest("pk")
-    audit.save(update_fields=["decision"])
+    audit.refresh_from_db()
     return audit

@@ -50,8 +50,8 @@ def show_misses(request: HttpRequest) -> HttpResponse:
             report_ids=form.cleaned_data["report"],
             lead=person(request),
         )
-        context = {"outcomes": outcomes}
-        return render(request, "reviews/quality/sent_back.html", with_navigation(request, context))
+        answer = with_navigation(request, {"outcomes": outcomes})
+        return render(request, "reviews/quality/sent_back.html", answer)
     try:
         page = read_misses(reader=person(request), after=request.GET.get("after", ""))
     except ValueError:  # a key that no page of ours gave: begin at the top
