@@ -55,7 +55,7 @@ READS = {
     *("api/<rest>", "api/docs/", "api/schema/", "api/v1/reports/<public_id>/"),
     "language/",
     *("review/", "review/<slug>/", "review/disagreements/", "review/search/", "review/decisions/"),
-    "review/authors/<public_id>/",
+    *("review/authors/<public_id>/", "review/quality/"),
     "command check_invariants",
 }
 

@@ -3,16 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client as Browser
 from django.utils import timezone
 
 from classifier.models import PolicyVersion
-from reports.tests.sending import Client, body_saying
-from reviews.models import Action, BlindAudit, Decision, Draw, Stratum
-from reviews.tests.misses import send_safe
-from reviews.tests.people import decide, judge_threat, log_in, page
-from reviews.tests.quality import drawn_double_review
+from reports.tests.sending import Client
+from reviews.models import BlindAudit, Draw, Stratum
+from reviews.tests.misses import look_twice, send_safe
+from reviews.tests.people import decide, log_in, page
 
 
 def figures(name: str) -> dict[str, float]:
@@ -47,19 +45,6 @@ def audit(client: Client, policy: PolicyVersion, *, hours_ago: int, **wish: str)
     if wish:
         dana = log_in("dana", "reviewer")
         decide(dana, report.item, page(dana, f"/review/items/{report.item_id}/"), **wish)
-
-
-def second_review(client: Client, policy: PolicyVersion, first: str, second: str) -> None:
-    report = client.send(body_saying("text"))
-    judge_threat(report, policy)
-    dana = log_in("dana", "reviewer")
-    html = page(dana, f"/review/items/{report.item_id}/")
-    decide(dana, report.item, html, action="remove", category=first)
-    review = drawn_double_review(Decision.objects.latest("pk"))
-    review.reviewer, _made = User.objects.get_or_create(username="lena")
-    review.action = Action.objects.get(pk="remove")
-    review.category, review.agrees, review.answered_at = second, first == second, timezone.now()
-    review.save()
 
 
 @pytest.mark.usefixtures("policy")
@@ -100,7 +85,9 @@ def test_agreement_is_told_overall_and_by_category_with_what_it_rests_on(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
     for first, second in [("hate", "hate")] * 3 + [("spam", "spam")] * 3 + [("spam", "hate")]:
-        second_review(client_of_sender, policy, first, second)
+        look_twice(
+            log_in("dana", "reviewer"), client_of_sender, policy, category=first, said=second
+        )
 
     kappas = figures("moderation_reviewer_agreement_kappa")
     assert kappas == {name: pytest.approx(0.72) for name in ("all", "hate", "spam")}
@@ -111,7 +98,7 @@ def test_agreement_is_told_overall_and_by_category_with_what_it_rests_on(
 def test_one_answer_throughout_has_no_kappa(
     client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    second_review(client_of_sender, policy, "hate", "hate")
+    look_twice(log_in("dana", "reviewer"), client_of_sender, policy, category="hate", said="hate")
 
     assert figures("moderation_reviewer_agreement_kappa") == {}
     assert figures("moderation_reviewer_agreement_answers") == {"all": 1, "hate": 1}

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
+from django.test import Client as Browser
 
 from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
@@ -12,7 +13,9 @@ from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
+from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.quality import drawn_audit
 
 
 def furnish(policy: PolicyVersion) -> dict[str, str]:
@@ -64,6 +67,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
         "saved views": "/review/views/",
         "decisions": "/review/decisions/?reviewer=dana",
+        **furnish_quality(policy, dana),
         "an author": f"/review/authors/{decided.public_id}/",
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
@@ -106,6 +110,23 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "activation": f"/admin/classifier/policyversion/{drafts[0].number}/activate/",
         "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
         "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
+    }
+
+
+def furnish_quality(policy: PolicyVersion, dana: Browser) -> dict[str, str]:
+    """Audits and second reviews, some answered; a found miss with its like."""
+    forum = make_sender("forum")
+    missed = send_safe(forum, policy, "I will find you. \u202e", language="ar")
+    send_safe(forum, policy, "I will find you. \u202e")
+    find_missed(dana, missed, category="credible_threat", population=40)
+    find_harmless(dana, drawn_audit(send_safe(forum, policy, "Good morning"), population=60))
+    drawn_audit(send_safe(forum, policy, "Good night"))
+    for category, said in (("hate", "hate"), ("spam", "spam"), ("spam", "hate")):
+        look_twice(dana, forum, policy, category=category, said=said)
+    return {
+        "quality": "/review/quality/?within=all",
+        "quality of an empty time": "/review/quality/?within=30d",
+        "missed": "/review/quality/missed/",
     }
 
 

@@ -5,18 +5,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client as Browser
 from django.utils import timezone
 
 from classifier.models import PolicyVersion
 from classifier.tests.situations import load_version
 from reports.models import Report
-from reports.tests.sending import Client, body_saying
-from reviews.models import Action, BlindAudit, Decision, DoubleReview, Draw, Stratum
-from reviews.tests.misses import find_missed, send_safe
-from reviews.tests.people import decide, judge_threat, log_in, page
-from reviews.tests.quality import drawn_audit, drawn_double_review
+from reports.tests.sending import Client
+from reviews.models import BlindAudit, Draw, Stratum
+from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
+from reviews.tests.people import log_in, page
+from reviews.tests.quality import drawn_audit
 
 QUALITY = "/review/quality/"
 EVER = {"within": "all"}
@@ -50,27 +49,6 @@ def table(html: str, name: str) -> list[list[str]]:
         re.findall(r">([^<>]*)</(?:bdi></th|td)>", row)
         for row in re.findall(r"<tr>(.*?)</tr>", section(html, name).partition("<tbody>")[2])
     ]
-
-
-def find_harmless(browser: Browser, audit: BlindAudit) -> None:
-    html = page(browser, f"/review/items/{audit.report.item_id}/")
-    decide(browser, audit.report.item, html, action="no_violation")
-
-
-def look_twice(
-    browser: Browser, client: Client, policy: PolicyVersion, *, category: str, said: str
-) -> DoubleReview:
-    """A decision in a category, and what lena said when she looked at it; blank: no violation."""
-    report = client.send(body_saying("text"))
-    judge_threat(report, policy)
-    html = page(browser, f"/review/items/{report.item_id}/")
-    decide(browser, report.item, html, action="remove", category=category)
-    review = drawn_double_review(Decision.objects.latest("pk"))
-    review.reviewer = User.objects.get(username="lena")
-    review.action = Action.objects.get(pk="remove" if said else "no_violation")
-    review.category, review.agrees, review.answered_at = said, said == category, timezone.now()
-    review.save()
-    return review
 
 
 def newest_stratum(report: Report, *, language: str) -> Stratum:
