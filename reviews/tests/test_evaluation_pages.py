@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from django.db import connection
 from django.test import Client as Browser
+from pytest_django import Settings
 
 from classifier.models import EvaluationCase, EvaluationSet, PolicyVersion
 from reports.models import Report
@@ -15,6 +15,12 @@ from reviews.tests.people import decide, judge_threat, log_in, page
 
 SETS = "/review/quality/evaluation/"
 ADD = f"{SETS}cases/add/"
+
+
+@pytest.fixture(autouse=True)
+def _at_once(settings: Settings) -> None:
+    """What is decided is in effect."""
+    settings.UNDO_SECONDS = 0
 
 
 @pytest.fixture
@@ -30,25 +36,13 @@ def golden(lena: Browser) -> str:
 
 
 def decided(client: Client, text: str, *, category: str = "", **changes: object) -> Report:
-    """A report about which dana decided, in effect."""
+    """A report about which dana decided."""
     report = client.send(body_saying(text, **changes))
     dana = log_in("dana", "reviewer")
     html = page(dana, f"/review/items/{report.item_id}/")
     wish = {"action": "remove", "category": category} if category else {"action": "no_violation"}
     assert decide(dana, report.item, html, **wish).status_code == 302
-    take_effect()
     return report
-
-
-def take_effect() -> None:
-    """The time to undo is over for what was decided."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        cursor.execute(
-            "UPDATE reviews_decision SET created_at = created_at - interval '1 hour',"
-            " effective_at = effective_at - interval '1 hour'"
-        )
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def add(browser: Browser, report: Report, **values: str) -> str:
@@ -97,15 +91,15 @@ def test_a_case_says_what_people_found_and_who_added_it(
 
 @pytest.mark.usefixtures("golden", "policy")
 def test_what_is_found_is_what_the_newest_decision_in_effect_says(
-    lena: Browser, client_of_sender: Client
+    lena: Browser, client_of_sender: Client, settings: Settings
 ) -> None:
     report = decided(client_of_sender, "overridden", category="hate")
-    html = page(lena, f"/review/items/{report.item_id}/")
-    decide(lena, report.item, html, action="no_violation")
-
-    assert "no decision about this report is in effect" in add(lena, report)
-    take_effect()
-    add(lena, report)
+    for seconds, action in ((60, "warn"), (0, "no_violation")):
+        settings.UNDO_SECONDS = seconds
+        html = page(lena, f"/review/items/{report.item_id}/")
+        decide(lena, report.item, html, action=action, category="spam")
+        said = add(lena, report)
+        assert ("no decision about this report is in effect" in said) == bool(seconds)
 
     assert EvaluationCase.objects.get().safe
 
@@ -124,7 +118,6 @@ def test_without_a_decision_that_settles_it_there_is_no_case(
         html = page(lena, f"/review/items/{report.item_id}/")
         wish = {"action": action, "category": "hate"}
         assert decide(lena, report.item, html, **wish).status_code == 302
-        take_effect()
 
     assert "no decision about this report is in effect" in add(lena, report)
     assert not EvaluationCase.objects.exists()

@@ -8,9 +8,9 @@ from reviews.roles import ADD_CASE, DECIDE, DECIDE_ESCALATED, REVIEW, VIEW_QUALI
 
 may_review = permission_required(REVIEW, raise_exception=True)
 may_decide = permission_required(DECIDE, raise_exception=True)
-may_see_quality = permission_required((REVIEW, VIEW_QUALITY), raise_exception=True)
-may_add_cases = permission_required((REVIEW, VIEW_QUALITY, ADD_CASE), raise_exception=True)
-may_settle = permission_required((REVIEW, VIEW_QUALITY, DECIDE_ESCALATED), raise_exception=True)
+may_view_quality = permission_required(VIEW_QUALITY, raise_exception=True)
+may_add_cases = permission_required(ADD_CASE, raise_exception=True)
+may_settle = permission_required(DECIDE_ESCALATED, raise_exception=True)
 
 
 def person(request: HttpRequest) -> User:

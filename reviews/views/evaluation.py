@@ -21,14 +21,15 @@ from reviews.quality.evaluation import count_cases, read_cases
 from reviews.quality.evaluation_forms import CaseForm, SetForm
 from reviews.quality.findings import NothingFoundError, found_in
 from reviews.roles import ADD_CASE
-from reviews.views.access import may_add_cases, may_see_quality, person
+from reviews.views.access import may_add_cases, may_review, may_view_quality, person
 from reviews.views.navigation import with_navigation
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-@may_see_quality
+@may_review
+@may_view_quality
 def show_sets(request: HttpRequest) -> HttpResponse:
     """Every set with its counts; a POST makes another."""
     if request.method != "POST":
@@ -46,7 +47,8 @@ def show_sets(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 @login_required
-@may_see_quality
+@may_review
+@may_view_quality
 def show_set(request: HttpRequest, set_name: str) -> HttpResponse:
     """One set's cases, the newest first."""
     evaluation_set = get_object_or_404(EvaluationSet, name=set_name)
@@ -68,7 +70,8 @@ def show_set(request: HttpRequest, set_name: str) -> HttpResponse:
 @require_safe
 @never_cache
 @login_required
-@may_see_quality
+@may_review
+@may_view_quality
 def download_set(request: HttpRequest, set_name: str) -> StreamingHttpResponse:  # noqa: ARG001
     """Its cases as JSON lines, as `manage.py export_evaluation_set` writes them."""
     evaluation_set = get_object_or_404(EvaluationSet, name=set_name)
@@ -85,6 +88,8 @@ def _lines(evaluation_set: EvaluationSet) -> Iterator[str]:
 @require_POST
 @never_cache
 @login_required
+@may_review
+@may_view_quality
 @may_add_cases
 def add_to_set(request: HttpRequest) -> HttpResponse:
     """Add a report to a set with what people found in it, and go back to where the button stood."""
@@ -120,6 +125,8 @@ def add_to_set(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 @login_required
+@may_review
+@may_view_quality
 @may_add_cases
 def take_out(request: HttpRequest, case_id: int) -> HttpResponse:
     """Take a case out of its set."""
