@@ -17,8 +17,8 @@ from classifier.tests.situations import load_version
 from reports.models import Report
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Decision
-from reviews.queue import PAGE
-from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.queue import LOOKED_THROUGH, PAGE
+from reviews.tests.people import classify, decide, fill_list, judge_threat, log_in, page
 from reviews.undo import undo_decision
 
 LIST = "/review/quality/differences/"
@@ -336,21 +336,58 @@ def test_what_its_reader_has_in_hand_blind_is_left_out(
 def test_pages_follow_a_key_and_show_each_report_once_beside_the_counts_of_all(
     lena: Browser, client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    for number in range(PAGE + 2):
-        answered(client_of_sender, policy, f"text {number}", machine="none", people="hate")
+    fill(client_of_sender, policy, PAGE + 2, found="spam")
     seen: list[str] = []
     address, numbers = LIST, []
     while address:
         html = page(lena, address)
-        seen += excerpts(html)
+        seen += re.findall(r"<bdi>(bulk-\d+)</bdi>", html)
         numbers.append([many for many, _address in counts(html).values()])
         following = re.search(r'href="(\?[^"]*after=[^"]*)">Next page', html)
         address = LIST + unescape(following[1]) if following else ""
 
-    assert seen == [f"text {number}" for number in reversed(range(PAGE + 2))]
+    assert len(seen) == len(set(seen)) == PAGE + 2
     assert numbers == [[PAGE + 2], [PAGE + 2]]
     for key in ("x", "1", "1.2", "-1.0.0", f"{2**63}.0.0", "1.2.3.4"):
         assert lena.get(LIST, {"after": key, "kind": "missed"})["Location"] == f"{LIST}?kind=missed"
+    assert lena.get(LIST, {"after": "x"})["Location"] == LIST
+
+
+def test_it_looks_through_so_many_decisions_by_their_indexes_and_leads_on_from_there(
+    lena: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    answered(client_of_sender, policy, "long ago", machine="none", people="hate")
+    fill(client_of_sender, policy, LOOKED_THROUGH, found="none")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE reviews_decision, reviews_decidedreport, reports_report")
+        cursor.execute("ANALYZE classifier_classification")
+
+    with CaptureQueriesContext(connection) as asked:
+        html = page(lena, f"{LIST}?kind=missed&language=en")
+    sql = next(query["sql"] for query in asked if "WITH looked" in query["sql"])
+
+    assert f"{LOOKED_THROUGH:,} decisions were looked through" in html
+    assert excerpts(html) == []
+    (further,) = re.findall(r'href="(\?[^"]*after=[\d.]+)"', html)
+    assert excerpts(page(lena, LIST + unescape(further))) == ["long ago"]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    small = {"reviews_action", "classifier_policyversion", "reviews_claim"}
+    assert set(re.findall(r"Seq Scan on (\w+)", plan)) <= small
+
+
+def fill(client: Client, policy: PolicyVersion, count: int, *, found: str) -> None:
+    """So many reports with this verdict, in which a person found no violation."""
+    fill_list(client, policy, "resolved", count)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO classifier_classification (report_id, policy_version_id, superseded,"
+            " category, confidence, summary, quotes, severity, safe, rules, served_model,"
+            " model_seconds, answer_hash) SELECT id, %s, false, %s, 0.9, 'bulk', '[]', 0, %s, '[]',"
+            " 'model', 1, '' FROM reports_report WHERE idempotency_key LIKE 'bulk-%%'",
+            [policy.number, found, found == "none"],
+        )
 
 
 def test_a_text_that_its_reader_wants_hidden_is_hidden(
