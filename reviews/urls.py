@@ -6,6 +6,7 @@ from django.views.i18n import set_language
 from reviews.lists import BY_SLUG
 from reviews.views import moving
 from reviews.views.bulk import decide_chosen
+from reviews.views.calibration import settle_one, show_calibration
 from reviews.views.differences import show_differences
 from reviews.views.drafts import keep_draft
 from reviews.views.evaluation import add_to_set, download_set, show_set, show_sets, take_out
@@ -44,6 +45,8 @@ urlpatterns = [
     path("review/items/<int:item_id>/draft/", keep_draft, name="review-draft"),
     path("review/preferences/keys/", switch_keys, name="review-keys"),
     # Calibration, differences, evaluation sets.
+    path("review/quality/to-settle/", show_calibration, name="review-calibration"),
+    path("review/quality/to-settle/<int:review_id>/", settle_one, name="review-settle"),
     path("review/quality/differences/", show_differences, name="review-differences"),
     path("review/quality/evaluation/", show_sets, name="review-evaluation"),
     path("review/quality/evaluation/cases/add/", add_to_set, name="review-add-case"),
