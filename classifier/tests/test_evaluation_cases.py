@@ -229,9 +229,7 @@ def test_a_set_is_written_out_as_json_lines(
     assert second["source"] == "disagreement"
 
 
-def test_a_purged_case_is_not_written_out(
-    client_of_sender: Client, golden: EvaluationSet
-) -> None:
+def test_a_purged_case_is_not_written_out(client_of_sender: Client, golden: EvaluationSet) -> None:
     case, _added = add(client_of_sender.send(), golden)
     case.content, case.purged_at = None, case.added_at
     case.save()

@@ -4,12 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.db.models.functions import Now
 
-from classifier.models import PolicyVersion
+from classifier.evaluation import add_case, make_set
+from classifier.models import EvaluationCase, PolicyVersion
 from reports.models import Report, Severity
 from reports.tests.sending import Client, body_saying
-from reviews.models import DoubleReview
+from reviews.models import Decision, DoubleReview
+from reviews.quality.findings import found_in
 from reviews.tests.people import decide, judge_threat, log_in, page
 from reviews.tests.quality import drawn_double_review
 
@@ -43,6 +46,36 @@ def differing(
     DoubleReview.objects.filter(pk=review.pk).update(**answer)
     review.refresh_from_db()
     return review
+
+
+def hold_a_case(review: DoubleReview) -> EvaluationCase:
+    """The first decision took effect an hour ago: its report is a case of one of two sets."""
+    in_effect(review.decision)
+    root = User.objects.get(is_superuser=True)
+    golden, _empty = (
+        make_set(name=name, description="", actor=root) for name in ("golden", "empty")
+    )
+    report = review.decision.reports.get()
+    case, _added = add_case(
+        report=report,
+        evaluation_set=golden,
+        source=EvaluationCase.Source.DISAGREEMENT,
+        found=found_in(report),
+        actor=root,
+    )
+    return case
+
+
+def in_effect(decision: Decision) -> None:
+    """The time to undo is over for it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            "UPDATE reviews_decision SET created_at = created_at - interval '1 hour',"
+            " effective_at = effective_at - interval '1 hour' WHERE id = %s",
+            [decision.pk],
+        )
+        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 NO_ANSWER = {
