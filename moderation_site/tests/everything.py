@@ -24,6 +24,7 @@ from reports.models import Report
 from reports.reporters import trust_reporter
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
+from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.people import classify, decide, log_in, page
 
 PASSWORD = "a long enough word of mine"
@@ -106,6 +107,8 @@ def furnish(policy: PolicyVersion) -> Installation:
     batch = make_batch(history.next_version(), state="stopped")
     history.ask_again(disputed, batch, category="hate")
     draft = load_version(prompt="Judge mildly.", activate=False)
+    review = differing(sender, policy)
+    case = hold_a_case(review)
     return Installation(
         report=report,
         sender=sender,
@@ -123,6 +126,10 @@ def furnish(policy: PolicyVersion) -> Installation:
             "sender_id": sender.sender.pk,
             "view_id": SavedView.objects.get().pk,
             "decision_id": decided.item.decisions.get().pk,
+            "review_id": review.pk,
+            "case_id": case.pk,
+            "set_name": case.set.name,
+            "decided": case.report.public_id,
             "id": reviewer.pk,
             "app_label": "reports",
             "url": "nowhere",
