@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
+from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -27,7 +28,9 @@ from reports.models import Item
 from reports.tests.sending import body_saying
 from reviews.models import Claim, Decision, Preferences, SavedView
 from reviews.tests.forms import form_values
+from reviews.tests.harms import unguarded
 from reviews.tests.people import form_of
+from reviews.tests.sampling import judge_safe
 
 Make = Callable[[Installation], object]
 
@@ -87,6 +90,16 @@ def first_group() -> list[int]:
 
 def first_permission() -> list[int]:
     return [Permission.objects.earliest("pk").pk]
+
+
+def judge_some_safe(everything: Installation) -> None:
+    """Since the last draw, which was longer ago."""
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_draw SET since = since - interval '3 hours',"
+            " until = until - interval '3 hours'"
+        )
+    judge_safe(everything.sender.sender.pk, 10)
 
 
 def submit(pattern: str, **changes: Any) -> Make:
@@ -261,6 +274,22 @@ CHANGES: dict[str, Change] = {
         ("action_changed",),
         submit("admin/reviews/action/<object_id>/change/", key="z"),
         is_once=True,
+    ),
+    # How much is looked at again
+    "admin/reviews/samplingrate/add/": Change(
+        ("rate_created",),
+        post("admin/reviews/samplingrate/add/", of="audits", language="ar", rate="0.1", at_least=5),
+    ),
+    "admin/reviews/samplingrate/<object_id>/change/": Change(
+        ("rate_changed",),
+        submit("admin/reviews/samplingrate/<object_id>/change/", rate="0.5"),
+        is_once=True,
+    ),
+    "admin/reviews/samplingrate/<object_id>/delete/": Change(
+        ("rate_deleted",), post("admin/reviews/samplingrate/<object_id>/delete/", post="yes")
+    ),
+    "command draw_samples": Change(
+        ("samples_drawn",), run("draw_samples", "--execute"), judge_some_safe, is_once=True
     ),
     # Senders and keys
     "admin/reports/sender/add/": Change(

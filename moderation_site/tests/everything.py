@@ -24,7 +24,9 @@ from reports.models import Report
 from reports.reporters import trust_reporter
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
+from reviews.quality.draw import draw
 from reviews.tests.people import classify, decide, log_in, page
+from reviews.tests.sampling import judge_safe
 
 PASSWORD = "a long enough word of mine"
 STAFF = {"operator", "admin"}
@@ -105,6 +107,8 @@ def furnish(policy: PolicyVersion) -> Installation:
     disputed = history.judged_safe(sender, policy)
     batch = make_batch(history.next_version(), state="stopped")
     history.ask_again(disputed, batch, category="hate")
+    judge_safe(sender.sender.pk, 3)
+    draw(actor_name="test")
     draft = load_version(prompt="Judge mildly.", activate=False)
     return Installation(
         report=report,

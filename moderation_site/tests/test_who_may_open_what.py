@@ -157,7 +157,9 @@ reports/trustedflagger          oas   -    -       -
 reviews/action                  as    as   as      -
 reviews/claim                   oas   -    -       -
 reviews/decision                as    -    -       -
+reviews/draw                    oas   -    -       -
 reviews/hold                    oas   -    -       -
+reviews/samplingrate            oas   as   as      as
 """
 
 

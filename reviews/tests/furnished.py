@@ -11,8 +11,11 @@ from classifier.policies import versions
 from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
-from reports.tests.sending import body_saying, make_sender
+from reports.tests.sending import Client, body_saying, make_sender
+from reviews.models import Draw, SamplingRate
+from reviews.quality.draw import draw
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.sampling import judge_safe
 
 
 def furnish(policy: PolicyVersion) -> dict[str, str]:
@@ -98,6 +101,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "jobs": "/admin/classifier/job/",
         "the audit": "/admin/reports/auditentry/",
         "claims in the admin": "/admin/reviews/claim/?standing=all",
+        "rates in the admin": "/admin/reviews/samplingrate/",
+        "a rate": f"/admin/reviews/samplingrate/{SamplingRate.objects.earliest('pk').pk}/change/",
+        "draws in the admin": "/admin/reviews/draw/",
+        "a draw": f"/admin/reviews/draw/{draw_some(client).pk}/change/",
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
@@ -107,6 +114,13 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
         "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
     }
+
+
+def draw_some(client: Client) -> Draw:
+    """A draw of strata in several languages."""
+    for language in ("en", "ar", "fr"):
+        judge_safe(client.sender.pk, 4, language=language)
+    return draw(actor_name="test")[-1]
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:
