@@ -113,7 +113,10 @@ def answer_by_the_truth(seed: str) -> list[Audit]:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_DECIDE)
-        refresh_answers([row[0] for row in cursor.fetchall()])
+        answered = [row[0] for row in cursor.fetchall()]
+        # As in an installation that has decided for a while: these tables were empty until now.
+        cursor.execute("ANALYZE reviews_decision, reviews_decidedreport, reviews_blindaudit")
+        refresh_answers(answered)
         cursor.execute("SET LOCAL session_replication_role = origin")
         cursor.execute(_ANSWERED, [seed])
         return [Audit(*row) for row in cursor.fetchall()]
