@@ -6,7 +6,10 @@ from django.views.i18n import set_language
 from reviews.lists import BY_SLUG
 from reviews.views import moving
 from reviews.views.bulk import decide_chosen
+from reviews.views.calibration import settle_one, show_calibration
+from reviews.views.differences import show_differences
 from reviews.views.drafts import keep_draft
+from reviews.views.evaluation import add_to_set, download_set, show_set, show_sets, take_out
 from reviews.views.finding import show_author, show_decisions, show_search
 from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list
@@ -41,6 +44,23 @@ urlpatterns = [
     path("review/items/<int:item_id>/reveal/", reveal, name="review-reveal"),
     path("review/items/<int:item_id>/draft/", keep_draft, name="review-draft"),
     path("review/preferences/keys/", switch_keys, name="review-keys"),
+    # Calibration, differences, evaluation sets.
+    path("review/quality/to-settle/", show_calibration, name="review-calibration"),
+    path("review/quality/to-settle/<int:review_id>/", settle_one, name="review-settle"),
+    path("review/quality/differences/", show_differences, name="review-differences"),
+    path("review/quality/evaluation/", show_sets, name="review-evaluation"),
+    path("review/quality/evaluation/cases/add/", add_to_set, name="review-add-case"),
+    path(
+        "review/quality/evaluation/cases/<int:case_id>/take-out/",
+        take_out,
+        name="review-take-out-case",
+    ),
+    path("review/quality/evaluation/<slug:set_name>/", show_set, name="review-evaluation-set"),
+    path(
+        "review/quality/evaluation/<slug:set_name>/cases.jsonl",
+        download_set,
+        name="review-evaluation-file",
+    ),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="set-language"),

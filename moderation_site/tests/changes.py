@@ -142,6 +142,12 @@ def decide_it(everything: Installation) -> None:
     assert answer.status_code == 302, answer.content.decode()
 
 
+def add_a_case(everything: Installation) -> None:
+    """What was decided an hour ago, to a set that it is not in."""
+    wanted = {"report": everything.values["decided"], "set": "empty", "source": "disagreement"}
+    post("review/quality/evaluation/cases/add/", **wanted)(everything)
+
+
 def decide_and_name_it(everything: Installation) -> None:
     open_an_item(everything)
     decide_it(everything)
@@ -256,6 +262,31 @@ CHANGES: dict[str, Change] = {
     ),
     "review/preferences/keys/": Change(
         ("preferences_changed",), post("review/preferences/keys/"), is_once=True
+    ),
+    # Second reviews and evaluation sets
+    "review/quality/to-settle/<review_id>/": Change(
+        ("settled",), post("review/quality/to-settle/<review_id>/", side="first"), is_once=True
+    ),
+    # The lead decides in the second person's words, and has settled it.
+    "review/quality/to-settle/<review_id>/: second": Change(
+        ("decided", "settled"),
+        post("review/quality/to-settle/<review_id>/", side="second"),
+        is_once=True,
+    ),
+    "review/quality/evaluation/": Change(
+        ("evaluation_set_created",), post("review/quality/evaluation/", name="silver")
+    ),
+    "review/quality/evaluation/cases/add/": Change(("case_added",), add_a_case, is_once=True),
+    "review/quality/evaluation/cases/<case_id>/take-out/": Change(
+        ("case_removed",), post("review/quality/evaluation/cases/<case_id>/take-out/")
+    ),
+    "admin/classifier/evaluationset/add/": Change(
+        ("evaluation_set_created",), post("admin/classifier/evaluationset/add/", name="silver")
+    ),
+    "admin/classifier/evaluationset/<object_id>/change/": Change(
+        ("evaluation_set_changed",),
+        submit("admin/classifier/evaluationset/<object_id>/change/", description="Of our own."),
+        is_once=True,
     ),
     # What reviewers can choose
     "admin/reviews/action/add/": Change(

@@ -14,6 +14,7 @@ from classifier.tests.situations import load_version
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Draw, SamplingRate
 from reviews.quality.draw import draw
+from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
 from reviews.tests.sampling import judge_safe
 
@@ -59,7 +60,15 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     for name in ("a list", "another"):
         sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
         dana.post("/review/views/", sent)
+    case = hold_a_case(differing(client, policy))
     return {
+        "to settle": "/review/quality/to-settle/",
+        "differences": "/review/quality/differences/",
+        "differences of a kind": "/review/quality/differences/?machine=credible_threat&people=hate",
+        "evaluation sets": "/review/quality/evaluation/",
+        "an evaluation set": f"/review/quality/evaluation/{case.set.name}/",
+        "cases in the admin": "/admin/classifier/evaluationcase/",
+        "second reviews in the admin": "/admin/reviews/doublereview/",
         "search": "/review/search/",
         "found by text": "/review/search/?q=lunch&language=en",
         "found by id": f"/review/search/?q={threat.public_id}",
