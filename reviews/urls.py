@@ -15,6 +15,7 @@ from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list
 from reviews.views.pause import pause
 from reviews.views.preferences import show_preferences, switch_keys
+from reviews.views.quality import show_misses, show_quality
 from reviews.views.saved_views import change_view, show_views
 from reviews.views.undo import undo
 
@@ -27,6 +28,8 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", moving.start, name="review-start"),
     re_path(rf"^review/(?P<slug>{SLUGS})/bulk/$", decide_chosen, name="review-bulk"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
+    path("review/quality/", show_quality, name="review-quality"),
+    path("review/quality/missed/", show_misses, name="review-misses"),
     path("review/pause/", pause, name="review-pause"),
     path("review/preferences/", show_preferences, name="review-preferences"),
     path("review/search/", show_search, name="review-search"),

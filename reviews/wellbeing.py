@@ -29,6 +29,8 @@ class Desk:
     """Of those, since the last pause, or since the person last chose to go on without one."""
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
+    to_settle: int
+    """Second reviews that differ and wait for a lead; counted like a list."""
 
     def veils(self, report: Report) -> bool:
         """Whether this person wants its text hidden until they ask: so severe, or opted out of.
@@ -68,7 +70,9 @@ SELECT {COUNTS},
     count(DISTINCT item.id),
     count(DISTINCT item.id) FILTER (
         WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
-    {IS_REVEALED}
+    {IS_REVEALED},
+    (SELECT count(*) FROM (SELECT FROM reviews_doublereview
+        WHERE NOT agrees AND settled_at IS NULL LIMIT %(most)s) AS differing)
 FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
 WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
     AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')

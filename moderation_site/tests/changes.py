@@ -24,11 +24,12 @@ from classifier.policies.versions import make_candidate
 from classifier.tests.resting import put_to_rest
 from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
-from reports.models import Item
+from reports.models import Item, Report
 from reports.tests.sending import body_saying
-from reviews.models import Claim, Decision, Preferences, SavedView
+from reviews.models import BlindAudit, Claim, Decision, Preferences, SavedView
 from reviews.tests.forms import form_values
 from reviews.tests.harms import unguarded
+from reviews.tests.misses import find_missed, send_safe
 from reviews.tests.people import form_of
 from reviews.tests.sampling import judge_safe
 
@@ -165,6 +166,15 @@ def decide_by_the_list(everything: Installation) -> None:
     assert answer.status_code == 200, answer.content.decode()
 
 
+def find_a_miss(everything: Installation) -> None:
+    """A violation that a machine had judged safe, and another report of the same text."""
+    policy = PolicyVersion.objects.active()
+    assert policy is not None
+    texts = ["the very same words"] * 2
+    missed, _like = (send_safe(everything.sender, policy, each) for each in texts)
+    find_missed(everything.visit_as("reviewer"), missed)
+
+
 def see_severe_items(everything: Installation) -> None:
     """So many that a pause is proposed."""
     root = User.objects.get(username="superuser")
@@ -248,6 +258,16 @@ CHANGES: dict[str, Change] = {
         ("undone",),
         post("review/decisions/<decision_id>/undo/"),
         decide_and_name_it,
+        is_once=True,
+    ),
+    "review/quality/missed/": Change(
+        ("sent_back",),
+        post(
+            "review/quality/missed/",
+            audit=lambda: BlindAudit.objects.latest("pk").pk,
+            report=lambda: Report.objects.latest("pk").pk,
+        ),
+        find_a_miss,
         is_once=True,
     ),
     "review/items/<item_id>/reveal/": Change(

@@ -35,6 +35,7 @@ def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, 
         "lists": [(each, getattr(counts, each.name.value)) for each in LISTS],
         "overdue": counts.overdue,
         "disagreements": counts.disagreements,
+        "quality": request.path.startswith(reverse("review-quality")),
     }
 
 
