@@ -25,7 +25,8 @@ from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
 from reports.models import Item
 from reports.tests.sending import body_saying
-from reviews.models import Claim, Decision, Preferences, SavedView
+from reviews.claims import claim_item
+from reviews.models import Claim, Decision, DoubleReview, Preferences, SavedView
 from reviews.tests.forms import form_values
 from reviews.tests.people import form_of
 
@@ -129,6 +130,19 @@ def decide_it(everything: Installation) -> None:
     assert answer.status_code == 302, answer.content.decode()
 
 
+def review_it_a_second_time(everything: Installation) -> None:
+    """What dana decided, by who is given it blind."""
+    root = User.objects.get(username="superuser")
+    sample = DoubleReview.objects.get(pk=str(everything.values["second_id"]))
+    item = everything.values["item_id"] = sample.decision.item_id
+    claim_item(item_id=item, reviewer=root, blind=True, double_review=sample.pk)
+
+
+def answer_a_second_time(everything: Installation) -> None:
+    review_it_a_second_time(everything)
+    decide_it(everything)
+
+
 def decide_and_name_it(everything: Installation) -> None:
     open_an_item(everything)
     decide_it(everything)
@@ -229,6 +243,15 @@ CHANGES: dict[str, Change] = {
         ("undone",),
         post("review/decisions/<decision_id>/undo/"),
         decide_and_name_it,
+        is_once=True,
+    ),
+    "review/items/<item_id>/: a second review": Change(
+        ("second_reviewed",), decide_it, review_it_a_second_time
+    ),
+    "review/second-reviews/<second_id>/undo/": Change(
+        ("second_review_undone",),
+        post("review/second-reviews/<second_id>/undo/"),
+        answer_a_second_time,
         is_once=True,
     ),
     "review/items/<item_id>/reveal/": Change(

@@ -25,6 +25,7 @@ from reports.reporters import trust_reporter
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
 from reviews.tests.people import classify, decide, log_in, page
+from reviews.tests.quality import drawn_double_review
 
 PASSWORD = "a long enough word of mine"
 STAFF = {"operator", "admin"}
@@ -123,6 +124,7 @@ def furnish(policy: PolicyVersion) -> Installation:
             "sender_id": sender.sender.pk,
             "view_id": SavedView.objects.get().pk,
             "decision_id": decided.item.decisions.get().pk,
+            "second_id": drawn_double_review(decided.item.decisions.get()).pk,
             "id": reviewer.pk,
             "app_label": "reports",
             "url": "nowhere",

@@ -12,6 +12,8 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 
 from classifier.models import PolicyVersion
+from classifier.tests import history
+from classifier.tests.batches import make_batch
 from reports.models import Item, Report
 from reports.tests.sending import Client, body_saying
 from reviews.decisions import Wish, decide_item
@@ -157,14 +159,26 @@ def test_lists_and_search_leave_out_what_one_has_blind_and_show_it_to_others(
 
 
 def test_an_author_s_page_and_the_disagreements_leave_it_out_as_well(
-    dana: Browser, reports: Reports
+    dana: Browser, client_of_sender: Client, policy: PolicyVersion, reports: Reports
 ) -> None:
     address = hand_out(dana, "other", reports)
     author = f"/review/authors/{reports['other'].public_id}/"
-    shown = page(log_in("lena", "reviewer"), author)
-    assert f"{address.partition('?')[0]}?from=" in shown
+    card = f"{address.partition('?')[0]}?from="
+    assert card in page(log_in("lena", "reviewer"), author)
 
-    assert f"{address.partition('?')[0]}?from=" not in page(dana, author)
+    assert card not in page(dana, author)
+
+    disputed = judged_safe(client_of_sender, policy, "judged by an older version")
+    batch = make_batch(history.next_version())
+    history.ask_again(disputed, batch, category="hate", summary="It insults.")
+    assert "It insults." in page(dana, "/review/disagreements/")
+    Claim.objects.create(
+        item=disputed.item,
+        reviewer=User.objects.get(username="dana"),
+        blind=True,
+        expires_at=Now() + timedelta(minutes=5),
+    )
+    assert "It insults." not in page(dana, "/review/disagreements/")
 
 
 def test_what_one_has_blind_is_reached_again_by_starting_though_the_list_is_empty(

@@ -23,19 +23,19 @@ from reviews.views.navigation import address_of
 @never_cache
 @login_required
 @may_review
-def undo_second(request: HttpRequest, review_id: int) -> HttpResponse:
+def undo_second(request: HttpRequest, second_id: int) -> HttpResponse:
     """Takes a second review back and opens its item again, blind, with what had been typed."""
     reviewer = decider(request)
     if reviewer is None:
         return render(request, "403.html", status=403)
     try:
-        review = take_back_answer(review_id=review_id, reviewer=reviewer)
+        review = take_back_answer(review_id=second_id, reviewer=reviewer)
     except DoubleReview.DoesNotExist:
         raise Http404 from None
     except NotTheirsError:
         return render(request, "403.html", status=403)
     except TooLateError:
-        review = DoubleReview.objects.get(pk=review_id)
+        review = DoubleReview.objects.get(pk=second_id)
         said = _("Too late to undo: your second review stands. %(item)s")
         messages.warning(request, said % {"item": _item_of(review)})
     else:
