@@ -26,7 +26,8 @@ from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
 from reports.models import Item, Report
 from reports.tests.sending import body_saying
-from reviews.models import BlindAudit, Claim, Decision, Preferences, SavedView
+from reviews.claims import claim_item
+from reviews.models import BlindAudit, Claim, Decision, DoubleReview, Preferences, SavedView
 from reviews.tests.forms import form_values
 from reviews.tests.harms import unguarded
 from reviews.tests.misses import find_missed, send_safe
@@ -149,6 +150,19 @@ def add_a_case(everything: Installation) -> None:
     post("review/quality/evaluation/cases/add/", **wanted)(everything)
 
 
+def review_it_a_second_time(everything: Installation) -> None:
+    """What dana decided, by who is given it blind."""
+    root = User.objects.get(username="superuser")
+    sample = DoubleReview.objects.get(pk=str(everything.values["second_id"]))
+    item = everything.values["item_id"] = sample.decision.item_id
+    claim_item(item_id=item, reviewer=root, blind=True, double_review=sample.pk)
+
+
+def answer_a_second_time(everything: Installation) -> None:
+    review_it_a_second_time(everything)
+    decide_it(everything)
+
+
 def decide_and_name_it(everything: Installation) -> None:
     open_an_item(everything)
     decide_it(everything)
@@ -268,6 +282,15 @@ CHANGES: dict[str, Change] = {
             report=lambda: Report.objects.latest("pk").pk,
         ),
         find_a_miss,
+        is_once=True,
+    ),
+    "review/items/<item_id>/: a second review": Change(
+        ("second_reviewed",), decide_it, review_it_a_second_time
+    ),
+    "review/second-reviews/<second_id>/undo/": Change(
+        ("second_review_undone",),
+        post("review/second-reviews/<second_id>/undo/"),
+        answer_a_second_time,
         is_once=True,
     ),
     "review/items/<item_id>/reveal/": Change(

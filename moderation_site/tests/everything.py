@@ -27,6 +27,7 @@ from reviews.models import Claim, Hold, SavedView
 from reviews.quality.draw import draw
 from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.people import classify, decide, log_in, page
+from reviews.tests.quality import drawn_double_review
 from reviews.tests.sampling import judge_safe
 
 PASSWORD = "a long enough word of mine"
@@ -134,6 +135,7 @@ def furnish(policy: PolicyVersion) -> Installation:
             "case_id": case.pk,
             "set_name": case.set.name,
             "decided": case.report.public_id,
+            "second_id": drawn_double_review(decided.item.decisions.get()).pk,
             "id": reviewer.pk,
             "app_label": "reports",
             "url": "nowhere",
