@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -12,7 +12,7 @@ from reports.audit import write_audit
 from reports.models import Report
 from reviews.models import BlindAudit, Draw
 from reviews.quality.answers import refresh_answers
-from reviews.quality.strata import DRAW, DUE, PLAN
+from reviews.quality.strata import ANYTHING, DRAW, DUE, PLAN
 
 
 class PlannedStratum(NamedTuple):
@@ -68,24 +68,13 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
     drawn = []
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('draw of samples'))")
-        for planned in plan_draw():
-            row = Draw.objects.create(
-                of=planned.of,
-                since=planned.since,
-                until=planned.until,
-                seed=seed,
-                actor_name=actor_name,
-            )
-            cursor.execute(
-                DRAW[planned.of],
-                {
-                    "of": row.of,
-                    "since": row.since,
-                    "until": row.until,
-                    "draw": row.pk,
-                    "seed": seed,
-                },
-            )
+        for of, since, until in _due():
+            values: dict[str, Any] = {"of": of, "since": since, "until": until, "seed": seed}
+            cursor.execute(ANYTHING[of], values)
+            if not cursor.fetchone()[0]:
+                continue
+            row = Draw.objects.create(**values, actor_name=actor_name)
+            cursor.execute(DRAW[of], {**values, "draw": row.pk})
             _answer_what_came(row)
             drawn.append(row)
         if drawn:

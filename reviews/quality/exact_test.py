@@ -1,18 +1,35 @@
 """Whether more was found in one part than in the rest, beyond what chance gives: Fisher's exact test."""
 
 from collections.abc import Mapping
-from fractions import Fraction
-from math import comb
+from math import exp, lgamma
 
 
 def chance_of_as_many(found: int, of: int, *, rest_found: int, rest_of: int) -> float:
     """How likely at least so many finds fall into this part were all equally likely; one-sided."""
-    every, finds = of + rest_of, found + rest_found
-    as_many = sum(
-        comb(finds, here) * comb(every - finds, of - here)
-        for here in range(found, min(finds, of) + 1)
+    finds, every = found + rest_found, of + rest_of
+    if found * every > finds * of:
+        return _at_least(found, of, finds=finds, every=every)
+    # From the side where the terms are not all but nought: fewer here are more in the rest.
+    return 1 - _at_least(rest_found + 1, rest_of, finds=finds, every=every)
+
+
+def _at_least(found: int, of: int, *, finds: int, every: int) -> float:
+    """The upper tail of the hypergeometric distribution, each term by the one before it."""
+    most = min(finds, of)
+    if found > most:
+        return 0.0
+    term = exp(
+        _log_ways(finds, found) + _log_ways(every - finds, of - found) - _log_ways(every, of)
     )
-    return float(Fraction(as_many, comb(every, of)))
+    total = term
+    for here in range(found, most):
+        term *= (finds - here) * (of - here) / ((here + 1) * (every - finds - of + here + 1))
+        total += term
+    return total
+
+
+def _log_ways(of: int, chosen: int) -> float:
+    return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)
 
 
 def holm(chances: Mapping[str, float], *, level: float) -> set[str]:

@@ -90,24 +90,27 @@ WHERE ordered.place <= written.drawn
 """
 
 
-_FROM = {Draw.Of.AUDITS: _strata_of(_VERDICTS), Draw.Of.DOUBLE_REVIEWS: _strata_of(_DECISIONS)}
+_POPULATION = {Draw.Of.AUDITS: _VERDICTS, Draw.Of.DOUBLE_REVIEWS: _DECISIONS}
+_STRATA = {of: _strata_of(population) for of, population in _POPULATION.items()}
+
+ANYTHING = {of: f"SELECT EXISTS ({population})" for of, population in _POPULATION.items()}
+"""By kind of draw: whether there is anything to draw from. Needs `since` and `until`."""
 
 PLAN = {
-    of: f"{strata}\nSELECT {_KIND}, population, drawn FROM rated" for of, strata in _FROM.items()
+    of: f"{strata}\nSELECT {_KIND}, population, drawn FROM rated" for of, strata in _STRATA.items()
 }
-"""By kind of draw. Needs `of`, `since`, `until`."""
+"""Likewise, how many there are of each kind and how many to draw. Needs `of` as well."""
 
-DRAW = {
-    Draw.Of.AUDITS: _FROM[Draw.Of.AUDITS]
-    + _samples_into(
+_SAMPLES = {
+    Draw.Of.AUDITS: _samples_into(
         "reviews_blindaudit", "classification_id, report_id", "ordered.id, ordered.report_id"
     ),
-    Draw.Of.DOUBLE_REVIEWS: _FROM[Draw.Of.DOUBLE_REVIEWS]
-    + _samples_into(
+    Draw.Of.DOUBLE_REVIEWS: _samples_into(
         "reviews_doublereview", "decision_id, category, note, side", "ordered.id, '', '', ''"
     ),
 }
-"""Likewise; `draw` and `seed` as well."""
+DRAW = {of: _STRATA[of] + samples for of, samples in _SAMPLES.items()}
+"""Likewise, with `draw` and `seed`: writes the strata and the samples."""
 
 _OLDEST = {
     Draw.Of.AUDITS: "SELECT min(created_at) FROM classifier_classification",

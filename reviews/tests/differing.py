@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group, User
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from classifier.evaluation import add_case, make_set
@@ -51,9 +51,9 @@ def differing(
 def hold_a_case(review: DoubleReview) -> EvaluationCase:
     """The first decision took effect an hour ago: its report is a case of one of two sets."""
     in_effect(review.decision)
-    root = User.objects.get(is_superuser=True)
+    dana = review.decision.reviewer
     golden, _empty = (
-        make_set(name=name, description="", actor=root) for name in ("golden", "empty")
+        make_set(name=name, description="", actor=dana) for name in ("golden", "empty")
     )
     report = review.decision.reports.get()
     case, _added = add_case(
@@ -61,14 +61,14 @@ def hold_a_case(review: DoubleReview) -> EvaluationCase:
         evaluation_set=golden,
         source=EvaluationCase.Source.DISAGREEMENT,
         found=found_in(report),
-        actor=root,
+        actor=dana,
     )
     return case
 
 
 def in_effect(decision: Decision) -> None:
     """The time to undo is over for it."""
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(
             "UPDATE reviews_decision SET created_at = created_at - interval '1 hour',"

@@ -12,10 +12,14 @@ from classifier.policies import versions
 from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
-from reports.tests.sending import body_saying, make_sender
+from reports.tests.sending import Client, body_saying, make_sender
+from reviews.models import Draw, SamplingRate
+from reviews.quality.draw import draw
+from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
 from reviews.tests.quality import drawn_audit
+from reviews.tests.sampling import judge_safe
 
 
 def furnish(policy: PolicyVersion) -> dict[str, str]:
@@ -59,7 +63,15 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     for name in ("a list", "another"):
         sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
         dana.post("/review/views/", sent)
+    case = hold_a_case(differing(client, policy))
     return {
+        "to settle": "/review/quality/to-settle/",
+        "differences": "/review/quality/differences/",
+        "differences of a kind": "/review/quality/differences/?machine=credible_threat&people=hate",
+        "evaluation sets": "/review/quality/evaluation/",
+        "an evaluation set": f"/review/quality/evaluation/{case.set.name}/",
+        "cases in the admin": "/admin/classifier/evaluationcase/",
+        "second reviews in the admin": "/admin/reviews/doublereview/",
         "search": "/review/search/",
         "found by text": "/review/search/?q=lunch&language=en",
         "found by id": f"/review/search/?q={threat.public_id}",
@@ -102,6 +114,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "jobs": "/admin/classifier/job/",
         "the audit": "/admin/reports/auditentry/",
         "claims in the admin": "/admin/reviews/claim/?standing=all",
+        "rates in the admin": "/admin/reviews/samplingrate/",
+        "a rate": f"/admin/reviews/samplingrate/{SamplingRate.objects.earliest('pk').pk}/change/",
+        "draws in the admin": "/admin/reviews/draw/",
+        "a draw": f"/admin/reviews/draw/{draw_some(client).pk}/change/",
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
@@ -111,6 +127,13 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
         "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
     }
+
+
+def draw_some(client: Client) -> Draw:
+    """A draw of strata in several languages."""
+    for language in ("en", "ar", "fr"):
+        judge_safe(client.sender.pk, 4, language=language)
+    return draw(actor_name="test")[-1]
 
 
 def furnish_quality(policy: PolicyVersion, dana: Browser) -> dict[str, str]:

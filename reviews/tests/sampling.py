@@ -1,5 +1,6 @@
 """What samples are drawn from, in bulk: reports that a machine judged safe some time ago."""
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from reports.models import Report
+from reports.tests.sending import body_saying
 from reviews.decisions import Wish, decide_item
 from reviews.models import Decision, SamplingRate
 
@@ -34,6 +36,7 @@ def judge_safe(
                 "confidence": confidence,
                 "version": version,
                 "at": at or hours_ago(2),
+                "body": json.dumps(body_saying("See you at lunch.")),
             },
         )
         ids = [row[0] for row in cursor.fetchall()]
@@ -53,7 +56,7 @@ WITH item AS (
         '[]', 0, '', '', %(language)s, %(at)s, %(at)s
     FROM item ORDER BY id RETURNING id
 ), content AS (
-    INSERT INTO reports_content (report_id, body) SELECT id, '{}' FROM report
+    INSERT INTO reports_content (report_id, body) SELECT id, %(body)s::jsonb FROM report
 )
 INSERT INTO classifier_classification (report_id, policy_version_id, superseded, category, confidence,
     summary, quotes, severity, safe, rules, served_model, model_seconds, answer_hash, created_at)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from classifier.models import PolicyVersion
@@ -247,15 +249,13 @@ def test_with_nothing_to_compare_none_is_named(shares: list[Share]) -> None:
     assert named_languages(shares) == []
 
 
-def test_the_chance_is_that_of_fishers_test_in_scipy() -> None:
-    for found, of, rest_found, rest_of in [
-        (0, 5, 3, 9),
-        (3, 5, 0, 9),
-        (7, 400, 2, 3000),
-        (9, 9, 1, 4),
-    ]:
-        table = [[found, of - found], [rest_found, rest_of - rest_found]]
-        expected = stats.fisher_exact(table, alternative="greater").pvalue
-        assert chance_of_as_many(
-            found, of, rest_found=rest_found, rest_of=rest_of
-        ) == pytest.approx(expected, rel=1e-9)
+@given(st.integers(0, 300), st.integers(0, 4000), st.integers(0, 300), st.integers(0, 4000))
+def test_the_chance_is_that_of_fishers_test_in_scipy(
+    found: int, not_found: int, rest_found: int, rest_not_found: int
+) -> None:
+    table = [[found, not_found], [rest_found, rest_not_found]]
+    expected = stats.fisher_exact(table, alternative="greater").pvalue
+
+    assert chance_of_as_many(
+        found, found + not_found, rest_found=rest_found, rest_of=rest_found + rest_not_found
+    ) == pytest.approx(expected, rel=1e-7, abs=1e-12)
