@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
+from django.test import Client as Browser
 
 from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
@@ -14,7 +15,10 @@ from classifier.tests.situations import load_version
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Draw, SamplingRate
 from reviews.quality.draw import draw
+from reviews.tests.differing import differing, hold_a_case
+from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.quality import drawn_audit
 from reviews.tests.sampling import judge_safe
 
 
@@ -59,7 +63,15 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     for name in ("a list", "another"):
         sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
         dana.post("/review/views/", sent)
+    case = hold_a_case(differing(client, policy))
     return {
+        "to settle": "/review/quality/to-settle/",
+        "differences": "/review/quality/differences/",
+        "differences of a kind": "/review/quality/differences/?machine=credible_threat&people=hate",
+        "evaluation sets": "/review/quality/evaluation/",
+        "an evaluation set": f"/review/quality/evaluation/{case.set.name}/",
+        "cases in the admin": "/admin/classifier/evaluationcase/",
+        "second reviews in the admin": "/admin/reviews/doublereview/",
         "search": "/review/search/",
         "found by text": "/review/search/?q=lunch&language=en",
         "found by id": f"/review/search/?q={threat.public_id}",
@@ -67,6 +79,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
         "saved views": "/review/views/",
         "decisions": "/review/decisions/?reviewer=dana",
+        **furnish_quality(policy, dana),
         "an author": f"/review/authors/{decided.public_id}/",
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",
@@ -121,6 +134,23 @@ def draw_some(client: Client) -> Draw:
     for language in ("en", "ar", "fr"):
         judge_safe(client.sender.pk, 4, language=language)
     return draw(actor_name="test")[-1]
+
+
+def furnish_quality(policy: PolicyVersion, dana: Browser) -> dict[str, str]:
+    """Audits and second reviews, some answered; a found miss with its like."""
+    forum = make_sender("forum")
+    missed = send_safe(forum, policy, "I will find you. \u202e", language="ar")
+    send_safe(forum, policy, "I will find you. \u202e")
+    find_missed(dana, missed, category="credible_threat", population=40)
+    find_harmless(dana, drawn_audit(send_safe(forum, policy, "Good morning"), population=60))
+    drawn_audit(send_safe(forum, policy, "Good night"))
+    for category, said in (("hate", "hate"), ("spam", "spam"), ("spam", "hate")):
+        look_twice(dana, forum, policy, category=category, said=said)
+    return {
+        "quality": "/review/quality/?within=all",
+        "quality of an empty time": "/review/quality/?within=30d",
+        "missed": "/review/quality/missed/",
+    }
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:
