@@ -9,11 +9,12 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Value
 from django.db.models.functions import Now
 
-from reports import lifecycle, triage
+from reports import triage
 from reports.failpoints import Point, hit
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, Sender
 from reports.nudge import Lane, nudge
+from reports.placing import place_items
 from reports.signals import author_of, read_signals
 from reports.submission import Submission
 
@@ -103,7 +104,7 @@ def _store(
         if report.reporter_pseudonym:
             del body["reporter"]  # its id stands in ReporterIdentity only
         Content(report=report, body=body).save(force_insert=True)
-        lifecycle.place_items({item_id})
+        place_items({item_id})
         hit(Point.INTAKE_AFTER_INSERT)
     hit(Point.INTAKE_AFTER_COMMIT)
     report.refresh_from_db(fields=["received_at", "due_at"])  # the database's own times

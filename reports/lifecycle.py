@@ -1,4 +1,4 @@
-"""The only writer of report status, floor and rank, and of an item's list, rank and times.
+"""The only writer of report status, floor and rank; each move places the item anew.
 
     pending -> needs_review | judged_safe -> resolved
     judged_safe, resolved -> needs_review
@@ -16,6 +16,8 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from reports.models import Item, Report, Severity
+from reports.peoples_hands import held_for_people, in_peoples_hands
+from reports.placing import place_items
 
 Status = Report.Status
 
@@ -102,8 +104,8 @@ def apply_verdicts(
         and verdict.safe
         and reports[report_id].status == Status.NEEDS_REVIEW
     }
-    passing -= _in_peoples_hands(passing) if passing else set()
-    held = _held_for_people(
+    passing -= in_peoples_hands(passing) if passing else set()
+    held = held_for_people(
         [
             report_id
             for report_id, verdict in verdicts.items()
@@ -151,42 +153,6 @@ def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
         return not verdict.safe
     found_none = report.status == Status.RESOLVED and report.upheld_at is None
     return found_none and not verdict.safe and verdict.severity > Severity.NONE
-
-
-def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand or made wait."""
-    with connection.cursor() as cursor:
-        cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
-        return {row[0] for row in cursor.fetchall()}
-
-
-# By the tables' names: intake does not import the reviewers' side. Claims and holds are made under
-# the item's lock, which the caller holds.
-_IN_PEOPLES_HANDS = """
-SELECT id FROM reports_report AS report
-WHERE id = ANY(%s) AND (
-    EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
-    OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
-        AND released_at IS NULL AND expires_at > clock_timestamp())
-    OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
-        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp())))
-"""
-
-
-def _held_for_people(report_ids: Collection[int]) -> set[int]:
-    """Those whose item was escalated or waits for a second person: none of them passes as safe."""
-    if not report_ids:
-        return set()
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, [sorted(report_ids)])
-        return {row[0] for row in cursor.fetchall()}
-
-
-_HELD = """
-SELECT report.id FROM reviews_hold AS hold
-JOIN reports_report AS report ON report.item_id = hold.item_id
-WHERE report.id = ANY(%s) AND hold.ended_at IS NULL AND hold.kind <> 'put_aside'
-"""
 
 
 def lock_item(item_id: int) -> Item:
@@ -251,7 +217,7 @@ def take_back(
     Of those in which a person had found no violation, the `returned` stay before people: a newer
     verdict brought them there since.
     """
-    held = _held_for_people([report.pk for report in reports])
+    held = held_for_people([report.pk for report in reports])
     for report in reports:
         was = before[report.pk]
         passes = safe.get(report.pk)
@@ -290,50 +256,3 @@ def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
         report.status = Status.NEEDS_REVIEW
     report.save(update_fields=["floor", "floor_rules", "rank", "status"])
     place_items({report.item_id})
-
-
-def place_items(item_ids: Collection[int], *, decided: bool = False) -> None:
-    """Put items into their one list each, by their reports as they stand.
-
-    `decided`: a person has just decided, so they stand first among the resolved.
-
-    Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
-    since come from its open reports (pending or in review); where none is open, from those judged
-    safe; where all are resolved, from all of them.
-    """
-    if item_ids:
-        with connection.cursor() as cursor:
-            cursor.execute(_PLACE, {"items": sorted(item_ids), "decided": decided})
-
-
-_PLACE = """
-UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since,
-    due_at = placed.due_at,
-    resolved_at = CASE
-        WHEN placed.list <> 'resolved' THEN NULL
-        WHEN %(decided)s OR resolved_at IS NULL THEN clock_timestamp()
-        ELSE resolved_at
-    END
-FROM (
-    SELECT item_id,
-        CASE
-            WHEN bool_or(status = 'needs_review') THEN 'needs_review'
-            WHEN bool_or(status = 'pending') THEN 'pending'
-            WHEN bool_or(status = 'judged_safe') THEN 'judged_safe'
-            ELSE 'resolved'
-        END AS list,
-        coalesce(
-            max(rank) FILTER (WHERE status IN ('needs_review', 'pending')),
-            max(rank) FILTER (WHERE status = 'judged_safe'),
-            max(rank)
-        ) AS rank,
-        coalesce(
-            min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')),
-            min(received_at) FILTER (WHERE status = 'judged_safe'),
-            min(received_at)
-        ) AS since,
-        min(due_at) FILTER (WHERE status = 'pending') AS due_at
-    FROM reports_report WHERE item_id = ANY(%(items)s) GROUP BY item_id
-) AS placed
-WHERE id = placed.item_id
-"""

@@ -202,7 +202,7 @@ RULES = (
     Rule(
         "V6",
         "items whose list, rank or times are not what their reports say",
-        # What `reports.lifecycle.place_items` writes.
+        # What `reports.placing.place_items` writes.
         """
     SELECT item.id FROM reports_item AS item LEFT JOIN (
         SELECT item_id,

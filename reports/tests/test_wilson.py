@@ -1,5 +1,5 @@
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from reports.wilson import wilson
 
