@@ -15,6 +15,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models.functions import Now
 
+from reports import returns
 from reports.models import Item, Report, Severity
 from reports.peoples_hands import held_for_people, in_peoples_hands
 from reports.placing import place_items
@@ -105,13 +106,15 @@ def apply_verdicts(
         and reports[report_id].status == Status.NEEDS_REVIEW
     }
     passing -= in_peoples_hands(passing) if passing else set()
-    held = held_for_people(
-        [
-            report_id
-            for report_id, verdict in verdicts.items()
-            if verdict.safe and reports[report_id].status == Status.PENDING
-        ]
-    )
+    waiting = {
+        report_id
+        for report_id, verdict in verdicts.items()
+        if verdict.safe and reports[report_id].status == Status.PENDING
+    }
+    held = held_for_people(waiting)
+    kept = _kept_by_reporters([reports[each] for each in sorted(passing | waiting - held)])
+    passing -= kept
+    held |= kept
     moved: list[Report] = []
     for report_id, verdict in verdicts.items():
         report = reports[report_id]
@@ -138,6 +141,39 @@ def apply_verdicts(
             )
     place_items({report.item_id for report in moved})
     return disagree
+
+
+def _kept_by_reporters(passing: Sequence[Report]) -> set[int]:
+    """Of locked reports that would pass as safe: one of each item that several people bring back."""
+    of_item: dict[int, list[Report]] = {}
+    for report in passing:
+        of_item.setdefault(report.item_id, []).append(report)
+    leaving = {
+        item_id: sum(each.status == Status.NEEDS_REVIEW for each in reports)
+        for item_id, reports in of_item.items()
+    }
+    kept: set[int] = set()
+    for due in returns.find_due(leaving, settled=False) if leaving else ():
+        report = max(of_item[due.item_id], key=lambda each: (each.rank, each.pk))
+        returns.open_return(due, report=report)
+        kept.add(report.pk)
+    return kept
+
+
+def bring_back(item_id: int) -> None:
+    """Send a report of a locked item back to people, once several of them reported the item anew.
+
+    Called as a report comes in. Of those judged safe or resolved it is the most severe, then newest.
+    """
+    for due in returns.find_due({item_id: 0}, settled=True):
+        settled = Report.objects.filter(
+            item=item_id, status__in=[Status.JUDGED_SAFE, Status.RESOLVED], invalidated_at=None
+        ).order_by("-rank", "-received_at", "-id")
+        report = settled.select_related("item").select_for_update(of=("self",), no_key=True)[0]
+        Report.objects.filter(pk=report.pk).update(status=Status.NEEDS_REVIEW)
+        # What a batch found in it is before people now.
+        report.disagreements.filter(state="open").update(state="settled", ended_at=Now())
+        returns.open_return(due, report=report)
 
 
 _MOVE = """
@@ -181,6 +217,7 @@ def apply_decision(
         Report.objects.filter(pk__in=[report.pk for report in reports]).update(
             upheld_at=Now() if upheld else None
         )
+    returns.end_return(item_id)
     place_items({item_id}, decided=True)
 
 
@@ -215,8 +252,9 @@ def take_back(
     `safe` says of those with a current verdict whether it lets them pass; of the others that were
     judged safe, only those pass again whose verdict is `disputed`, and none whose floor rose since.
     Of those in which a person had found no violation, the `returned` stay before people: a newer
-    verdict brought them there since.
+    verdict brought them there since. So does the one by which people brought the item back.
     """
+    brought = returns.brought_back_by([report.pk for report in reports])
     held = held_for_people([report.pk for report in reports])
     for report in reports:
         was = before[report.pk]
@@ -225,8 +263,8 @@ def take_back(
         doubted = not passes and report.pk not in disputed
         if report.status == Status.JUDGED_SAFE and (doubted or report.floor or report.pk in held):
             report.status = Status.NEEDS_REVIEW
-        found_none = report.status == Status.RESOLVED and was.upheld_at is None
-        if found_none and report.pk in returned:
+        came_back = report.pk in brought or (was.upheld_at is None and report.pk in returned)
+        if report.status == Status.RESOLVED and came_back:
             report.status = Status.NEEDS_REVIEW
         report.upheld_at = was.upheld_at
     Report.objects.bulk_update(reports, ["status", "upheld_at"])

@@ -10,7 +10,7 @@ from django.db import connection
 
 
 def in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand or made wait."""
+    """Those that a decision names, and those whose item somebody has in hand, made wait or brought back."""
     with connection.cursor() as cursor:
         cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
@@ -23,21 +23,25 @@ WHERE id = ANY(%s) AND (
     OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
         AND released_at IS NULL AND expires_at > clock_timestamp())
     OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
-        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp())))
+        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp()))
+    OR EXISTS (SELECT FROM reports_return WHERE item_id = report.item_id AND ended_at IS NULL))
 """
 
 
 def held_for_people(report_ids: Collection[int]) -> set[int]:
-    """Those whose item was escalated or waits for a second person: none of them passes as safe."""
+    """Those that do not pass as safe: their item was escalated or waits for a second person, or they
+    are what several people brought it back by.
+    """
     if not report_ids:
         return set()
     with connection.cursor() as cursor:
-        cursor.execute(_HELD, [sorted(report_ids)])
+        cursor.execute(_HELD, {"reports": sorted(report_ids)})
         return {row[0] for row in cursor.fetchall()}
 
 
 _HELD = """
 SELECT report.id FROM reviews_hold AS hold
 JOIN reports_report AS report ON report.item_id = hold.item_id
-WHERE report.id = ANY(%s) AND hold.ended_at IS NULL AND hold.kind <> 'put_aside'
+WHERE report.id = ANY(%(reports)s) AND hold.ended_at IS NULL AND hold.kind <> 'put_aside'
+UNION SELECT report_id FROM reports_return WHERE report_id = ANY(%(reports)s) AND ended_at IS NULL
 """

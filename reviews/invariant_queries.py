@@ -80,6 +80,12 @@ _TRIGGERS = """
         ('reviews_action', 'action_stands'),
         ('reports_report', 'report_status_agrees_on_update'),
         ('reports_report', 'report_status_agrees_on_insert'),
+        ('reports_invalidation', 'report_status_agrees_after_revoking'),
+        ('reports_invalidatedreport', 'invalidated_report_stands'),
+        ('reviews_draw', 'draw_stands'),
+        ('reviews_stratum', 'stratum_stands'),
+        ('reviews_blindaudit', 'audit_only_gets_its_answer'),
+        ('reviews_doublereview', 'double_review_may_be_said'),
         ('classifier_classification', 'report_status_agrees_with_verdicts')
     ) AS wanted (holder, name) WHERE NOT EXISTS (
         SELECT FROM pg_trigger
@@ -160,8 +166,9 @@ RULES = (
         "V6",
         "reports whose status is not what verdict and decisions say",
         # A person's last word binds: resolved, or back to review, until a newer version's
-        # disagreement was reopened. A verdict that a rule doubts, or one beside a raised floor, is
-        # not safe; one of a batch moves nothing by itself. What has neither is V2's.
+        # disagreement was reopened or several people brought it back. A verdict that a rule doubts,
+        # or one beside a raised floor, is not safe; one of a batch moves nothing by itself. What has
+        # neither is V2's.
         f"""{_DECIDED}
     SELECT report.id FROM reports_report AS report {CURRENT}
     LEFT JOIN last ON last.report_id = report.id
@@ -173,6 +180,8 @@ RULES = (
             WHEN 'needs_review' THEN last.reopened IS NOT FALSE
                 OR EXISTS (SELECT FROM classifier_disagreement WHERE report_id = report.id
                     AND state = 'reopened' AND ended_at >= last.created_at)
+                OR EXISTS (SELECT FROM reports_return
+                    WHERE report_id = report.id AND returned_at >= last.created_at)
             WHEN 'resolved' THEN last.reopened IS FALSE
         END IS NOT TRUE
         AND (report.status = 'pending' OR current.id IS NOT NULL OR last.report_id IS NOT NULL)""",
@@ -259,6 +268,16 @@ RULES = (
         ON hold.item_id = wanted.item_id
     WHERE hold.kind IS DISTINCT FROM wanted.kind""",
         of_reports=False,
+    ),
+    Rule(
+        "V6",
+        "reports that brought an item back and that people do not see, or that are another item's",
+        # One that waits for its verdict does not pass as safe afterwards.
+        """
+    SELECT report.id FROM reports_return AS returned
+    JOIN reports_report AS report ON report.id = returned.report_id
+    WHERE returned.ended_at IS NULL AND (
+        report.item_id <> returned.item_id OR report.status NOT IN ('needs_review', 'pending'))""",
     ),
     Rule(
         "V7",

@@ -167,6 +167,19 @@ HARMS = {
         "UPDATE reports_item SET resolved_at = NULL WHERE id = @resolved",
         "item of resolved",
     ),
+    "brought back and not seen": Harm(
+        "V6",
+        "UPDATE reports_report SET status = 'resolved' WHERE id = :recalled;"
+        "UPDATE reports_item SET list = 'pending', since = (SELECT received_at FROM reports_report"
+        " WHERE id = :again) WHERE id = @recalled",
+        "recalled",
+    ),
+    "brought back by reports about another item": Harm(
+        "V6", "UPDATE reports_return SET item_id = @safe", "recalled"
+    ),
+    "brought back for what was decided since": Harm(
+        "V6", f"UPDATE reports_return SET returned_at = {AGO}", "recalled"
+    ),
     "a decision about another item": Harm(
         "V6",
         "UPDATE reviews_decision SET item_id = @new WHERE action = 'warn'",
