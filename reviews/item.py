@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Case,
     Count,
@@ -27,16 +28,26 @@ from django.db.models import (
 from django.db.models.functions import Cast, JSONObject, RowNumber
 
 from classifier.models import Classification, Disagreement
-from reports.models import Content, ContentUnreadableError, Item, Report
+from reports.models import Content, ContentUnreadableError, Item, Report, Return
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
-from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.in_hand import (
+    InHand,
+    Waiting,
+    fields_of_return,
+    in_hand_of,
+    read_return,
+    returned_of,
+    waiting_of,
+    with_hands,
+)
 from reviews.models import Action, Decision, Draft, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
 SHOWN_DECISIONS = 50
+SHOWN_RETURNS = 20
 
 
 @dataclass(frozen=True)
@@ -68,13 +79,14 @@ class MachineAnswer:
 
 @dataclass(frozen=True)
 class Event:
-    """One line of the item's story. `kind` is received, classified or decided."""
+    """One line of the item's story. `kind` is received, classified, returned or decided."""
 
     at: datetime
     kind: str
     report: Report | None = None
     classification: Any = None
     decision: Decision | None = None
+    returned: Return | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,10 @@ class ItemPage:
     """What a newer version found where none had been found; alike ones but once."""
     draft: Draft | None
     """What the reader has typed about it and not submitted."""
+    returns: list[Return]
+    """When several people brought it back, the newest first."""
+    returned: Return | None
+    """The one since which nobody has decided."""
 
     @property
     def title(self) -> str:
@@ -180,6 +196,8 @@ class ItemPage:
                 yield Event(
                     verdict.created_at, "classified", report=each.report, classification=verdict
                 )
+        for returned in self.returns:
+            yield Event(returned.returned_at, "returned", returned=returned)
         for decision in self.decisions:
             yield Event(decision.created_at, "decided", decision=decision)
 
@@ -194,6 +212,11 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         report_count=Count("reports"),
         newest_report=Max("reports"),
         draft=Subquery(draft.values(typed=JSONObject(**{name: name for name in _DRAFTED}))),
+        its_returns=ArraySubquery(
+            Return.objects.filter(item=OuterRef("pk"))
+            .order_by("-pk")
+            .values(found=JSONObject(**fields_of_return()))[:SHOWN_RETURNS]
+        ),
     )
     item = with_hands(items).get(pk=item_id)
     shown = list(_shown_reports(item))
@@ -212,6 +235,8 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         waits=waiting_of(item),
         disagreements=_disagreements([each.report for each in shown]),
         draft=_drafted(item.draft) if item.draft else None,
+        returns=[read_return(found) for found in item.its_returns],
+        returned=returned_of(item),
     )
 
 

@@ -21,9 +21,13 @@ def report_by_each(client: Client, *reporters: str) -> list[Report]:
     return [report_by(client, each) for each in reporters]
 
 
+def judge_safe(report: Report, policy: Any) -> None:
+    judge(report, policy, safe=True, category="none", confidence=0.95)
+
+
 def judged_safe_by(client: Client, policy: Any, reporter: str) -> Report:
     report = report_by(client, reporter)
-    judge(report, policy, safe=True)
+    judge_safe(report, policy)
     report.refresh_from_db()
     assert report.status == Report.Status.JUDGED_SAFE
     return report
