@@ -78,7 +78,7 @@ def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
 
 
 # What is read of a locked report. A slice of a batch locks hundreds.
-_READ = ("item", "status", "floor", "floor_rules", "rank", "upheld_at")
+_READ = ("item", "status", "floor", "floor_rules", "rank", "upheld_at", "invalidated_at")
 
 
 def apply_verdicts(
@@ -95,6 +95,7 @@ def apply_verdicts(
     older version had judged safe; ids of those where they find a violation are returned, to be
     listed. A report in review that passes as safe leaves it where no person has a hand in it, and
     only if the verdicts `may_pass` any. Of those `taken` from people so, a violation gives back.
+    What an invalidation closed goes to people if an answer that was under way finds it severe.
     """
     disagree: set[int] = set()
     passing = {
@@ -115,6 +116,15 @@ def apply_verdicts(
     kept = _kept_by_reporters([reports[each] for each in sorted(passing | waiting - held)])
     passing -= kept
     held |= kept
+    closed_unread = {
+        report_id
+        for report_id, verdict in verdicts.items()
+        if not historical
+        and verdict.severity >= Severity.HIGH
+        and reports[report_id].status == Status.RESOLVED
+        and reports[report_id].invalidated_at
+    }
+    closed_unread -= in_peoples_hands(closed_unread) if closed_unread else set()
     moved: list[Report] = []
     for report_id, verdict in verdicts.items():
         report = reports[report_id]
@@ -122,6 +132,8 @@ def apply_verdicts(
         report.rank = max(report.floor, verdict.severity)
         if report_id in passing:
             report.status = Status.JUDGED_SAFE
+        elif report_id in closed_unread:
+            report.status = Status.NEEDS_REVIEW
         elif historical and report_id not in taken and _is_disagreement(report, verdict):
             disagree.add(report_id)
         else:
@@ -171,10 +183,21 @@ def bring_back(item_id: int) -> None:
         ).order_by("-rank", "-received_at", "-id")
         report = settled.select_related("item").select_for_update(of=("self",), no_key=True)[0]
         Report.objects.filter(pk=report.pk).update(status=Status.NEEDS_REVIEW)
-        # What a batch found in it is before people now.
-        report.disagreements.filter(state="open").update(state="settled", ended_at=Now())
+        _settle_disagreements([report.pk])
         returns.open_return(due, report=report)
 
+
+def _settle_disagreements(report_ids: Collection[int]) -> None:
+    """What batches found in locked reports is before people now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLE, [list(report_ids)])
+
+
+# By the table's name, as in `reports.peoples_hands`.
+_SETTLE = """
+UPDATE classifier_disagreement SET state = 'settled', ended_at = statement_timestamp()
+WHERE report_id = ANY(%s) AND state = 'open'
+"""
 
 _MOVE = """
 UPDATE reports_report AS report SET status = moved.status, rank = moved.rank
@@ -279,6 +302,28 @@ def reopen(reports: Collection[Report]) -> None:
     Report.objects.filter(pk__in=[report.pk for report in reports]).update(
         status=Status.NEEDS_REVIEW
     )
+    place_items({report.item_id for report in reports})
+
+
+def close(reports: Collection[Report]) -> None:
+    """Resolve locked reports that an invalidation names and no decision does."""
+    Report.objects.filter(pk__any=[report.pk for report in reports]).update(status=Status.RESOLVED)
+    place_items({report.item_id for report in reports})
+
+
+def put_back(
+    *, reports: Sequence[Report], before: Mapping[int, str], safe: Mapping[int, bool | None]
+) -> None:
+    """Put locked reports back to how they stood before they were closed, or as a verdict says since.
+
+    `safe`: whether the current verdict lets it pass, or did so before a batch disagreed.
+    """
+    for report in reports:
+        report.status = status_without_decision(before[report.pk], safe=safe[report.pk])
+        if report.status == Status.JUDGED_SAFE and (report.floor or not safe[report.pk]):
+            report.status = Status.NEEDS_REVIEW
+    Report.objects.bulk_update(reports, ["status"])
+    _settle_disagreements([each.pk for each in reports if each.status == Status.NEEDS_REVIEW])
     place_items({report.item_id for report in reports})
 
 

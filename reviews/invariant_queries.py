@@ -135,7 +135,8 @@ RULES = (
         f"""
     SELECT report.id FROM reports_report AS report {CURRENT}
     WHERE report.status <> 'pending' AND current.id IS NULL
-        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)""",
+        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
+        AND NOT (report.status = 'resolved' AND is_invalidated(report.id))""",
     ),
     Rule(
         "V3",
@@ -183,6 +184,7 @@ RULES = (
                 OR EXISTS (SELECT FROM reports_return
                     WHERE report_id = report.id AND returned_at >= last.created_at)
             WHEN 'resolved' THEN last.reopened IS FALSE
+                OR report.invalidated_at IS NOT NULL AND is_invalidated(report.id)
         END IS NOT TRUE
         AND (report.status = 'pending' OR current.id IS NOT NULL OR last.report_id IS NOT NULL)""",
     ),
@@ -268,6 +270,12 @@ RULES = (
         ON hold.item_id = wanted.item_id
     WHERE hold.kind IS DISTINCT FROM wanted.kind""",
         of_reports=False,
+    ),
+    Rule(
+        "V6",
+        "reports that count for nothing though no invalidation that stands names them",
+        """
+    SELECT id FROM reports_report WHERE invalidated_at IS NOT NULL AND NOT is_invalidated(id)""",
     ),
     Rule(
         "V6",
