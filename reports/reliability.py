@@ -62,20 +62,21 @@ def read_reliability(*, sender_id: int, pseudonyms: Collection[str]) -> dict[str
         return {name: Reliability(decided, upheld) for name, decided, upheld in cursor.fetchall()}
 
 
-def counts_of(reporter: str) -> str:
-    """SQL: `decided` and `upheld` of the reporter that the expression names.
+def counts_of(reporter: str, *, sender: str = "%(sender)s") -> str:
+    """SQL: `decided` and `upheld` of the reporter that the expression names, at the sender with that id.
 
-    Its parameter is `sender`, an id. A decision that may still be taken back counts for nothing yet,
+    A decision that may still be taken back counts for nothing yet,
     nor does what was invalidated. What is resolved without being upheld was cleared, by whatever
     decision: the rows of decisions are asked for their time alone.
     """
     return f"""
     SELECT count(*) AS decided, count(upheld_at) AS upheld FROM (
         SELECT upheld_at FROM (
-            SELECT id, status, upheld_at, invalidated_at FROM reports_report
-            WHERE reporter_pseudonym = {reporter} AND reporter_pseudonym <> ''
-                AND sender_id = %(sender)s
-            ORDER BY id DESC LIMIT {LOOKED_AT}
+            SELECT mine.id, mine.status, mine.upheld_at, mine.invalidated_at
+            FROM reports_report AS mine
+            WHERE mine.reporter_pseudonym = {reporter} AND mine.reporter_pseudonym <> ''
+                AND mine.sender_id = {sender}
+            ORDER BY mine.id DESC LIMIT {LOOKED_AT}
         ) AS theirs
         WHERE (status = 'resolved' OR upheld_at IS NOT NULL) AND invalidated_at IS NULL
             AND NOT EXISTS (
@@ -91,6 +92,10 @@ _FAR = f"decided >= {FEWEST} AND (upheld - {{0}} * decided)^2 > {Z95**2} * {{0}}
 IS_RELIABLE = f"(upheld > {ABOVE} * decided AND {_FAR.format(ABOVE)})"
 IS_UNRELIABLE = f"(upheld < {BELOW} * decided AND {_FAR.format(BELOW)})"
 """SQL conditions of `decided` and `upheld`; the same as `Reliability.band` says."""
+
+_OF_ROW = counts_of("reports_report.reporter_pseudonym", sender="reports_report.sender_id")
+OF_REPORT = f"(SELECT ARRAY[decided, upheld] FROM ({_OF_ROW}) AS found)"
+"""SQL, for a statement over `reports_report`: what `Reliability` takes, of each report's reporter."""
 
 _OF_MANY = f"""
 SELECT wanted.name, decided, upheld FROM unnest(%(wanted)s::text[]) AS wanted (name)

@@ -25,10 +25,12 @@ from django.db.models import (
     When,
     Window,
 )
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast, JSONObject, RowNumber
 
 from classifier.models import Classification, Disagreement
 from reports.models import Content, ContentUnreadableError, Item, Report, Return
+from reports.reliability import OF_REPORT, Reliability
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
@@ -56,6 +58,8 @@ class ShownReport:
 
     report: Report
     submission: Submission | None
+    reporter: Reliability | None
+    """None where the sender named nobody."""
 
 
 @dataclass
@@ -269,6 +273,7 @@ def _shown_reports(item: Item) -> Iterator[ShownReport]:
         .annotate(
             so_far=Window(Sum(body_bytes), order_by=_PRESSING),
             nth=Window(RowNumber(), order_by=_PRESSING),
+            of_reporter=RawSQL(OF_REPORT, []),  # noqa: S611 - our own constant
         )
         .annotate(body=Case(When(within, then=F("content__body"))))
         .order_by("nth")
@@ -276,7 +281,8 @@ def _shown_reports(item: Item) -> Iterator[ShownReport]:
     for report in reports:
         if report.nth > 1 and report.so_far > SHOWN_BYTES:
             return
-        yield ShownReport(report, _readable(report.body))
+        known = Reliability(*report.of_reporter) if report.reporter_pseudonym else None
+        yield ShownReport(report, _readable(report.body), known)
 
 
 def _disagreements(reports: list[Report]) -> list[Disagreement]:

@@ -27,6 +27,7 @@ from reports.models import (
     Report,
     Severity,
 )
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import judge, resolve
 from reports.tests.reporting_again import (
     judge_safe,
@@ -49,21 +50,6 @@ def of_item(client: Client, number: str, reporter: str = "bad", **changes: Any) 
 
 def plan_of(report: Report, scope: Scope = EVERYTHING) -> Plan:
     return plan_invalidation(sender=report.sender, pseudonym=report.reporter_pseudonym, scope=scope)
-
-
-def invalidate(report: Report, scope: Scope = EVERYTHING) -> Invalidation:
-    plan = plan_of(report, scope)
-    begun = begin_invalidation(
-        sender=report.sender,
-        pseudonym=report.reporter_pseudonym,
-        scope=scope,
-        plan=plan,
-        reason="a campaign",
-        actor_name="test",
-    )
-    assert sum(carry_out(invalidation=begun, scope=scope, plan=plan)) == plan.reports
-    check_constraints_now()
-    return begun
 
 
 def revoke(invalidation: Invalidation) -> int:

@@ -34,6 +34,7 @@ from classifier.tests.situations import (
 )
 from conftest import check_constraints_now
 from reports.models import Report, Sender
+from reports.tests.invalidating import invalidate
 from reports.tests.sending import Client, make_sender
 from reviews.decisions import Wish, decide_item
 from reviews.invariants import broken_invariants
@@ -93,9 +94,19 @@ def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
         policy_version=PolicyVersion.objects.get(state="active")
     )
     report_again(life, send)
+    discount(life, send, policy)
     make_sender("forum")
     check_constraints_now()
     return life
+
+
+def discount(life: dict[str, Report], send: Callable[..., Report], policy: PolicyVersion) -> None:
+    """What was reported in bad faith is closed: judged safe, and not judged at all."""
+    for name in ("discounted", "unread"):
+        life[name] = send(name)
+    record(claim(life["discounted"], policy))
+    for name in ("discounted", "unread"):
+        invalidate(life[name])
 
 
 def report_again(life: dict[str, Report], send: Callable[..., Report]) -> None:
