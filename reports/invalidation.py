@@ -26,13 +26,17 @@ SLICE = 200
 
 @dataclass(frozen=True)
 class Scope:
-    """Which reports of the reporter: received in [`since`, `until`), of one type of item; None: all."""
+    """Which reports of the reporter: received in [`since`, `until`), of one type of item; None: all.
+
+    `limit`: so many at most, the oldest first.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
     item_type: str | None = None
+    limit: int | None = None
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, str | int]:
         chosen = {name: value for name, value in asdict(self).items() if value}
         return {
             name: value.isoformat() if isinstance(value, datetime) else value
@@ -231,6 +235,7 @@ _STATUSES = ("pending", "needs_review", "judged_safe", "resolved")
 _PLAN = f"""
 WITH theirs AS MATERIALIZED (
     SELECT report.id, report.item_id, report.status, report.received_at, {_FATE} AS fate {_THEIRS}
+    ORDER BY report.id LIMIT %(limit)s
 )
 SELECT count(*), count(DISTINCT item_id),
     {", ".join(_count(f"status = '{each}'") for each in _STATUSES)},
