@@ -1,19 +1,17 @@
 """What samples are drawn from, in bulk: reports that a machine judged safe some time ago."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
-from django.db.models import Max
+from django.db import connection
 from django.utils import timezone
 
 from reports.models import Report
 from reports.tests.sending import body_saying
 from reviews.decisions import Wish, decide_item
-from reviews.models import Decision, Draw, SamplingRate
-from reviews.quality.draw import draw_from
+from reviews.models import Decision, SamplingRate
 
 
 def judge_safe(
@@ -66,19 +64,6 @@ SELECT id, %(version)s, false, %(category)s, %(confidence)s, '', '[]', 0, true, 
     %(at)s
 FROM report RETURNING report_id
 """
-
-
-def draw_up_to_now() -> Draw | None:
-    """What was judged safe since the last draw, the newest included."""
-    newest = Draw.objects.filter(of="audits").aggregate(end=Max("until"))["end"]
-    with transaction.atomic():
-        return draw_from(
-            of=Draw.Of.AUDITS,
-            since=newest or datetime(2026, 1, 1, tzinfo=UTC),
-            until=timezone.now(),
-            seed="",
-            actor_name="test",
-        )
 
 
 def hours_ago(hours: float) -> datetime:

@@ -10,12 +10,11 @@ from reports.api.presentation import present_report
 from reports.models import Report
 from reviews.decisions import StaleDecisionError
 from reviews.invariants import broken_invariants
-from reviews.models import BlindAudit, Claim
+from reviews.models import Claim
 from reviews.tests.deciding import PEOPLE, Deciders
 from reviews.tests.expected import place
 from reviews.tests.expected_of_people import ACTIONS, Line, Row
 from reviews.tests.machine import MOST_REPORTS, Intake, rows
-from reviews.tests.sampling import draw_up_to_now, rate_of
 from reviews.tests.workers import ANSWERS, SAFE, Answer, Held
 from reviews.undo import NotTheirsError, TooLateError, undo_decision
 
@@ -28,7 +27,6 @@ class Undoers(Deciders):
 
     def __init__(self) -> None:
         super().__init__()
-        rate_of("audits", 1)
         self.checked = 0
 
     @precondition(lambda self: any(line.rows for line in self.lines.values()))
@@ -142,14 +140,6 @@ class Undoers(Deciders):
             for row in line.rows:
                 row.over = True
 
-    # --- Audits
-
-    @precondition(lambda self: any(each.status == "judged_safe" for each in self.reports.values()))
-    @rule()
-    def what_is_judged_safe_is_drawn(self) -> None:
-        """Whatever is decided later about it: its audit knows, or an invariant breaks."""
-        self.reached["drawn"] += draw_up_to_now() is not None
-
     # --- What must be true after each step
 
     @invariant()
@@ -190,8 +180,6 @@ class Undoers(Deciders):
         if now != self.checked:
             self.checked = now
             assert broken_invariants(content=False) == []
-            answers = BlindAudit.objects.values_list("decision__action", flat=True)
-            self.reached.update(f"audit: {each}" for each in answers if each)
 
 
 # The clock of all that an undo compares.

@@ -89,5 +89,4 @@ def test_whatever_happens_the_invariants_hold() -> None:
         *("an override taken back", "a proposal taken back"),
         *("an approval taken back", "an escalation taken back"),
         *("taken back after a verdict", "taken back after a report"),
-        *("drawn", "audit: no_violation", "audit: remove"),
     }
