@@ -6,13 +6,14 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, Gauge
 
 from reviews.quality.agreement import read_agreement
+from reviews.quality.calibration import to_settle
 from reviews.quality.estimates import read_estimates
 
 WITHIN = timedelta(days=90)
 
 
 def figures_of_quality(registry: CollectorRegistry) -> None:
-    """Three statements, bounded by what was drawn within `WITHIN`; absent where nothing was answered."""
+    """Four statements, bounded by what was drawn within `WITHIN`; absent: nothing was answered."""
     audits = Gauge(
         "moderation_blindspot_audit_items",
         "Blind audits of the last 90 days by what they found; missed_severe is not in missed",
@@ -37,9 +38,9 @@ def figures_of_quality(registry: CollectorRegistry) -> None:
         ["category"],
         registry=registry,
     )
-    to_settle = Gauge(
+    settle = Gauge(
         "moderation_samples_to_settle",
-        "Second reviews of the last 90 days that differ and that no lead has settled",
+        "Second reviews that differ from the first decision and wait for a lead",
         registry=registry,
     )
     since = timezone.now() - WITHIN
@@ -65,4 +66,4 @@ def figures_of_quality(registry: CollectorRegistry) -> None:
         looked_at.labels(category).set(each.agreed.of)
         if each.kappa.value is not None:
             kappas.labels(category).set(each.kappa.value)
-    to_settle.set(agreements.to_settle)
+    settle.set(to_settle().count())

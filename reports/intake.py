@@ -14,6 +14,7 @@ from reports.failpoints import Point, hit
 from reports.fingerprint import FINGERPRINT_VERSION, fingerprint, pseudonym
 from reports.models import Content, Report, Sender
 from reports.nudge import Lane, nudge
+from reports.placing import place_items
 from reports.signals import author_of, read_signals
 from reports.submission import Submission
 
@@ -72,7 +73,7 @@ def _store(
     found = triage.read_text(submission)
     author = author_of(submission, sender=sender)
     with transaction.atomic():
-        item_id = _lock_or_make_item(sender, submission)
+        item_id, stood_before = _lock_or_make_item(sender, submission)
         reporter = _remember_reporter(sender, submission)
         signals = read_signals(
             sender=sender,
@@ -103,26 +104,29 @@ def _store(
         if report.reporter_pseudonym:
             del body["reporter"]  # its id stands in ReporterIdentity only
         Content(report=report, body=body).save(force_insert=True)
-        lifecycle.place_items({item_id})
+        if stood_before:
+            lifecycle.bring_back(item_id)
+        place_items({item_id})
         hit(Point.INTAKE_AFTER_INSERT)
     hit(Point.INTAKE_AFTER_COMMIT)
     report.refresh_from_db(fields=["received_at", "due_at"])  # the database's own times
     return report
 
 
-def _lock_or_make_item(sender: Sender, submission: Submission) -> int:
-    """One statement that makes the item or locks the one that stands."""
+def _lock_or_make_item(sender: Sender, submission: Submission) -> tuple[int, bool]:
+    """One statement that makes the item or locks the one that stands; whether it stood already."""
     with connection.cursor() as cursor:
         # The update changes nothing but locks the row, and no key column, which would lock it harder.
         cursor.execute(
             "INSERT INTO reports_item AS item (sender_id, type, external_id, list, rank)"
             " VALUES (%s, %s, %s, 'pending', 0)"
             " ON CONFLICT ON CONSTRAINT one_item_per_sender_type_and_id"
-            " DO UPDATE SET since = item.since RETURNING id",
+            # An item that was just made is due at no time, and in no other list.
+            " DO UPDATE SET since = item.since RETURNING id, list <> 'pending' OR due_at IS NOT NULL",
             [sender.pk, submission.item.type, submission.item.id],
         )
-        item_id: int = cursor.fetchone()[0]
-    return item_id
+        item_id, stood_before = cursor.fetchone()
+    return item_id, stood_before
 
 
 def _remember_reporter(sender: Sender, submission: Submission) -> str:

@@ -1,4 +1,4 @@
-"""The only writer of report status, floor and rank, and of an item's list, rank and times.
+"""The only writer of report status, floor and rank; each move places the item anew.
 
     pending -> needs_review | judged_safe -> resolved
     judged_safe, resolved -> needs_review
@@ -15,7 +15,10 @@ from datetime import datetime
 from django.db import connection
 from django.db.models.functions import Now
 
+from reports import returns
 from reports.models import Item, Report, Severity
+from reports.peoples_hands import held_for_people, in_peoples_hands
+from reports.placing import place_items
 
 Status = Report.Status
 
@@ -75,7 +78,7 @@ def lock_many(report_ids: Collection[int]) -> dict[int, Report]:
 
 
 # What is read of a locked report. A slice of a batch locks hundreds.
-_READ = ("item", "status", "floor", "floor_rules", "rank", "upheld_at")
+_READ = ("item", "status", "floor", "floor_rules", "rank", "upheld_at", "invalidated_at")
 
 
 def apply_verdicts(
@@ -92,6 +95,7 @@ def apply_verdicts(
     older version had judged safe; ids of those where they find a violation are returned, to be
     listed. A report in review that passes as safe leaves it where no person has a hand in it, and
     only if the verdicts `may_pass` any. Of those `taken` from people so, a violation gives back.
+    What an invalidation closed goes to people if an answer that was under way finds it severe.
     """
     disagree: set[int] = set()
     passing = {
@@ -102,14 +106,25 @@ def apply_verdicts(
         and verdict.safe
         and reports[report_id].status == Status.NEEDS_REVIEW
     }
-    passing -= _in_peoples_hands(passing) if passing else set()
-    held = _held_for_people(
-        [
-            report_id
-            for report_id, verdict in verdicts.items()
-            if verdict.safe and reports[report_id].status == Status.PENDING
-        ]
-    )
+    passing -= in_peoples_hands(passing) if passing else set()
+    waiting = {
+        report_id
+        for report_id, verdict in verdicts.items()
+        if verdict.safe and reports[report_id].status == Status.PENDING
+    }
+    held = held_for_people(waiting)
+    kept = _kept_by_reporters([reports[each] for each in sorted(passing | waiting - held)])
+    passing -= kept
+    held |= kept
+    closed_unread = {
+        report_id
+        for report_id, verdict in verdicts.items()
+        if not historical
+        and verdict.severity >= Severity.HIGH
+        and reports[report_id].status == Status.RESOLVED
+        and reports[report_id].invalidated_at
+    }
+    closed_unread -= in_peoples_hands(closed_unread) if closed_unread else set()
     moved: list[Report] = []
     for report_id, verdict in verdicts.items():
         report = reports[report_id]
@@ -117,6 +132,8 @@ def apply_verdicts(
         report.rank = max(report.floor, verdict.severity)
         if report_id in passing:
             report.status = Status.JUDGED_SAFE
+        elif report_id in closed_unread:
+            report.status = Status.NEEDS_REVIEW
         elif historical and report_id not in taken and _is_disagreement(report, verdict):
             disagree.add(report_id)
         else:
@@ -138,6 +155,50 @@ def apply_verdicts(
     return disagree
 
 
+def _kept_by_reporters(passing: Sequence[Report]) -> set[int]:
+    """Of locked reports that would pass as safe: one of each item that several people bring back."""
+    of_item: dict[int, list[Report]] = {}
+    for report in passing:
+        of_item.setdefault(report.item_id, []).append(report)
+    leaving = {
+        item_id: sum(each.status == Status.NEEDS_REVIEW for each in reports)
+        for item_id, reports in of_item.items()
+    }
+    kept: set[int] = set()
+    for due in returns.find_due(leaving, settled=False) if leaving else ():
+        report = max(of_item[due.item_id], key=lambda each: (each.rank, each.pk))
+        returns.open_return(due, report=report)
+        kept.add(report.pk)
+    return kept
+
+
+def bring_back(item_id: int) -> None:
+    """Send a report of a locked item back to people, once several of them reported the item anew.
+
+    Called as a report comes in. Of those judged safe or resolved it is the most severe, then newest.
+    """
+    for due in returns.find_due({item_id: 0}, settled=True):
+        settled = Report.objects.filter(
+            item=item_id, status__in=[Status.JUDGED_SAFE, Status.RESOLVED], invalidated_at=None
+        ).order_by("-rank", "-received_at", "-id")
+        report = settled.select_related("item").select_for_update(of=("self",), no_key=True)[0]
+        Report.objects.filter(pk=report.pk).update(status=Status.NEEDS_REVIEW)
+        _settle_disagreements([report.pk])
+        returns.open_return(due, report=report)
+
+
+def _settle_disagreements(report_ids: Collection[int]) -> None:
+    """What batches found in locked reports is before people now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLE, [list(report_ids)])
+
+
+# By the table's name, as in `reports.peoples_hands`.
+_SETTLE = """
+UPDATE classifier_disagreement SET state = 'settled', ended_at = statement_timestamp()
+WHERE report_id = ANY(%s) AND state = 'open'
+"""
+
 _MOVE = """
 UPDATE reports_report AS report SET status = moved.status, rank = moved.rank
 FROM unnest(%s::bigint[], %s::text[], %s::smallint[]) AS moved (id, status, rank)
@@ -151,44 +212,6 @@ def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
         return not verdict.safe
     found_none = report.status == Status.RESOLVED and report.upheld_at is None
     return found_none and not verdict.safe and verdict.severity > Severity.NONE
-
-
-def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand, made wait or sent back."""
-    with connection.cursor() as cursor:
-        cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
-        return {row[0] for row in cursor.fetchall()}
-
-
-# By the tables' names: intake does not import the reviewers' side. Claims and holds are made under
-# the item's lock, which the caller holds.
-_IN_PEOPLES_HANDS = """
-SELECT id FROM reports_report AS report
-WHERE id = ANY(%s) AND (
-    EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
-    OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
-        AND released_at IS NULL AND expires_at > clock_timestamp())
-    OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
-        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp()))
-    OR EXISTS (SELECT FROM reports_auditentry WHERE object_type = 'item'
-        AND object_id = report.item_id::text AND action = 'sent_back'))
-"""
-
-
-def _held_for_people(report_ids: Collection[int]) -> set[int]:
-    """Those whose item was escalated or waits for a second person: none of them passes as safe."""
-    if not report_ids:
-        return set()
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, [sorted(report_ids)])
-        return {row[0] for row in cursor.fetchall()}
-
-
-_HELD = """
-SELECT report.id FROM reviews_hold AS hold
-JOIN reports_report AS report ON report.item_id = hold.item_id
-WHERE report.id = ANY(%s) AND hold.ended_at IS NULL AND hold.kind <> 'put_aside'
-"""
 
 
 def lock_item(item_id: int) -> Item:
@@ -217,6 +240,7 @@ def apply_decision(
         Report.objects.filter(pk__in=[report.pk for report in reports]).update(
             upheld_at=Now() if upheld else None
         )
+    returns.end_return(item_id)
     place_items({item_id}, decided=True)
 
 
@@ -251,9 +275,10 @@ def take_back(
     `safe` says of those with a current verdict whether it lets them pass; of the others that were
     judged safe, only those pass again whose verdict is `disputed`, and none whose floor rose since.
     Of those in which a person had found no violation, the `returned` stay before people: a newer
-    verdict brought them there since.
+    verdict brought them there since. So does the one by which people brought the item back.
     """
-    held = _held_for_people([report.pk for report in reports])
+    brought = returns.brought_back_by([report.pk for report in reports])
+    held = held_for_people([report.pk for report in reports])
     for report in reports:
         was = before[report.pk]
         passes = safe.get(report.pk)
@@ -261,8 +286,8 @@ def take_back(
         doubted = not passes and report.pk not in disputed
         if report.status == Status.JUDGED_SAFE and (doubted or report.floor or report.pk in held):
             report.status = Status.NEEDS_REVIEW
-        found_none = report.status == Status.RESOLVED and was.upheld_at is None
-        if found_none and report.pk in returned:
+        came_back = report.pk in brought or (was.upheld_at is None and report.pk in returned)
+        if report.status == Status.RESOLVED and came_back:
             report.status = Status.NEEDS_REVIEW
         report.upheld_at = was.upheld_at
     Report.objects.bulk_update(reports, ["status", "upheld_at"])
@@ -280,6 +305,28 @@ def reopen(reports: Collection[Report]) -> None:
     place_items({report.item_id for report in reports})
 
 
+def close(reports: Collection[Report]) -> None:
+    """Resolve locked reports that an invalidation names and no decision does."""
+    Report.objects.filter(pk__any=[report.pk for report in reports]).update(status=Status.RESOLVED)
+    place_items({report.item_id for report in reports})
+
+
+def put_back(
+    *, reports: Sequence[Report], before: Mapping[int, str], safe: Mapping[int, bool | None]
+) -> None:
+    """Put locked reports back to how they stood before they were closed, or as a verdict says since.
+
+    `safe`: whether the current verdict lets it pass, or did so before a batch disagreed.
+    """
+    for report in reports:
+        report.status = status_without_decision(before[report.pk], safe=safe[report.pk])
+        if report.status == Status.JUDGED_SAFE and (report.floor or not safe[report.pk]):
+            report.status = Status.NEEDS_REVIEW
+    Report.objects.bulk_update(reports, ["status"])
+    _settle_disagreements([each.pk for each in reports if each.status == Status.NEEDS_REVIEW])
+    place_items({report.item_id for report in reports})
+
+
 def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
     """Raise a locked report's floor, naming the rule; a second call with the same rule does nothing."""
     if rule in report.floor_rules:
@@ -292,50 +339,3 @@ def raise_floor(*, report: Report, to: Severity, rule: str) -> None:
         report.status = Status.NEEDS_REVIEW
     report.save(update_fields=["floor", "floor_rules", "rank", "status"])
     place_items({report.item_id})
-
-
-def place_items(item_ids: Collection[int], *, decided: bool = False) -> None:
-    """Put items into their one list each, by their reports as they stand.
-
-    `decided`: a person has just decided, so they stand first among the resolved.
-
-    Needs review if any report of it does, else pending, else judged safe, else resolved. Rank and
-    since come from its open reports (pending or in review); where none is open, from those judged
-    safe; where all are resolved, from all of them.
-    """
-    if item_ids:
-        with connection.cursor() as cursor:
-            cursor.execute(_PLACE, {"items": sorted(item_ids), "decided": decided})
-
-
-_PLACE = """
-UPDATE reports_item SET list = placed.list, rank = placed.rank, since = placed.since,
-    due_at = placed.due_at,
-    resolved_at = CASE
-        WHEN placed.list <> 'resolved' THEN NULL
-        WHEN %(decided)s OR resolved_at IS NULL THEN clock_timestamp()
-        ELSE resolved_at
-    END
-FROM (
-    SELECT item_id,
-        CASE
-            WHEN bool_or(status = 'needs_review') THEN 'needs_review'
-            WHEN bool_or(status = 'pending') THEN 'pending'
-            WHEN bool_or(status = 'judged_safe') THEN 'judged_safe'
-            ELSE 'resolved'
-        END AS list,
-        coalesce(
-            max(rank) FILTER (WHERE status IN ('needs_review', 'pending')),
-            max(rank) FILTER (WHERE status = 'judged_safe'),
-            max(rank)
-        ) AS rank,
-        coalesce(
-            min(received_at) FILTER (WHERE status IN ('needs_review', 'pending')),
-            min(received_at) FILTER (WHERE status = 'judged_safe'),
-            min(received_at)
-        ) AS since,
-        min(due_at) FILTER (WHERE status = 'pending') AS due_at
-    FROM reports_report WHERE item_id = ANY(%(items)s) GROUP BY item_id
-) AS placed
-WHERE id = placed.item_id
-"""

@@ -1,4 +1,5 @@
 """What the database knows about who reports what: signals for triage, read as a report comes in."""
+# ruff: noqa: S608 - the statement is put together from our own constants
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,6 +9,7 @@ from django.db import connection
 
 from reports.fingerprint import author_pseudonym
 from reports.models.sender import Sender
+from reports.reliability import IS_RELIABLE, IS_UNRELIABLE, counts_of
 from reports.submission import Submission
 
 # So many different people about one item within this time are no accident.
@@ -25,6 +27,7 @@ class Signals:
     trusted_flagger: bool = False
     item_upheld: bool = False
     author_upheld: bool = False
+    reliable_reporter: bool = False
 
 
 def read_signals(
@@ -32,7 +35,8 @@ def read_signals(
 ) -> Signals:
     """Called with the item locked, so that reports that come together count one another.
 
-    `reporter` and `author` are pseudonyms, "" where none was given. Four bounded look-ups.
+    `reporter` and `author` are pseudonyms, "" where none was given. Five bounded look-ups;
+    what was invalidated says nothing.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -43,7 +47,7 @@ def read_signals(
                 "reporter": reporter,
                 "author": author,
                 "reason": reason,
-                "others": REPORTERS - 1,
+                "reporters": REPORTERS,
                 "reporters_within": REPORTERS_WITHIN.total_seconds(),
                 "upheld_within": UPHELD_WITHIN.total_seconds(),
                 # A floor never sinks: it rises by nothing that can still be taken back.
@@ -62,16 +66,27 @@ def author_of(submission: Submission, *, sender: Sender) -> str:
     return author_pseudonym(sender_id=sender.pk, author_id=author_id) if author_id else ""
 
 
-_SIGNALS = """
+# Who reports in vain nearly always is nobody among several. Others are looked up only while they
+# are still wanted.
+_SIGNALS = f"""
+WITH itself AS MATERIALIZED (
+    SELECT {IS_RELIABLE} AS reliable, {IS_UNRELIABLE} AS unreliable
+    FROM ({counts_of("%(reporter)s")}) AS counts
+)
 SELECT
-    %(reporter)s <> '' AND (
+    %(reporter)s <> '' AND (SELECT (NOT unreliable)::int FROM itself) + (
         SELECT count(*) FROM (
-            SELECT DISTINCT reporter_pseudonym FROM reports_report
-            WHERE item_id = %(item)s AND reporter_pseudonym NOT IN ('', %(reporter)s)
-                AND received_at > clock_timestamp() - make_interval(secs => %(reporters_within)s)
-            LIMIT %(others)s
-        ) AS other
-    ) >= %(others)s,
+            SELECT FROM (
+                SELECT DISTINCT reporter_pseudonym AS name FROM reports_report
+                WHERE item_id = %(item)s AND reporter_pseudonym NOT IN ('', %(reporter)s)
+                    AND received_at > clock_timestamp() - make_interval(secs => %(reporters_within)s)
+                    AND invalidated_at IS NULL
+            ) AS other
+            CROSS JOIN LATERAL ({counts_of("other.name")}) AS counts
+            WHERE NOT {IS_UNRELIABLE}
+            LIMIT %(reporters)s
+        ) AS credible
+    ) >= %(reporters)s,
     %(reporter)s <> '' AND EXISTS (
         SELECT FROM reports_trustedflagger
         WHERE sender_id = %(sender)s AND pseudonym = %(reporter)s AND ended_at IS NULL
@@ -79,14 +94,15 @@ SELECT
     ),
     EXISTS (
         SELECT FROM reports_report
-        WHERE item_id = %(item)s
+        WHERE item_id = %(item)s AND invalidated_at IS NULL
             AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
             AND upheld_at <= clock_timestamp() - make_interval(secs => %(undo)s)
     ),
     %(author)s <> '' AND EXISTS (
         SELECT FROM reports_report
-        WHERE sender_id = %(sender)s AND author_pseudonym = %(author)s
+        WHERE sender_id = %(sender)s AND author_pseudonym = %(author)s AND invalidated_at IS NULL
             AND upheld_at > clock_timestamp() - make_interval(secs => %(upheld_within)s)
             AND upheld_at <= clock_timestamp() - make_interval(secs => %(undo)s)
-    )
+    ),
+    (SELECT reliable FROM itself)
 """

@@ -157,7 +157,7 @@ class SignalRule(NamedRule):
 SIGNAL_RULES: tuple[SignalRule, ...] = (
     SignalRule(
         "several_reporters",
-        1,
+        2,
         Severity.MEDIUM,
         _("Several different people reported this item within an hour."),
         lambda signals: signals.several_reporters,
@@ -182,6 +182,13 @@ SIGNAL_RULES: tuple[SignalRule, ...] = (
         Severity.LOW,
         _("People found violations of this author before."),
         lambda signals: signals.author_upheld,
+    ),
+    SignalRule(
+        "reliable_reporter",
+        1,
+        Severity.LOW,
+        _("Most of what this reporter reports is upheld."),
+        lambda signals: signals.reliable_reporter,
     ),
 )
 

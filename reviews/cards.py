@@ -6,7 +6,7 @@ from django.db.models import Count, OuterRef, Subquery
 
 from reports.models import Item, Report
 from reports.models.report import ReportQuerySet
-from reviews.in_hand import in_hand_of, waiting_of, with_hands
+from reviews.in_hand import in_hand_of, returned_of, waiting_of, with_hands
 from reviews.models import Decision
 from reviews.queue import Card
 
@@ -31,6 +31,7 @@ def cards_of(reports: ReportQuerySet) -> list[Card]:
             decisions.get(row.item_id),
             in_hand_of(hands[row.item_id]),
             waiting_of(hands[row.item_id]),
+            returned=returned_of(hands[row.item_id]),
         )
         for row in rows
     ]

@@ -1,4 +1,4 @@
-"""Who has an item and what it waits for, read along with the items and in the same statement."""
+"""Who has an item, what it waits for and who brought it back, read along with it in one statement."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import JSONObject
 
-from reports.models import Item
+from reports.models import Item, Return
 from reviews.models import Claim, Hold
 
 
@@ -49,7 +49,7 @@ class Waiting:
 
 
 def with_hands(items: QuerySet[Item]) -> QuerySet[Any]:
-    """The items with what `in_hand_of` and `waiting_of` read of each.
+    """The items with what `in_hand_of`, `waiting_of` and `returned_of` read of each.
 
     By subqueries, which are asked for the rows that are shown; joins would take part in the search.
     """
@@ -57,6 +57,9 @@ def with_hands(items: QuerySet[Item]) -> QuerySet[Any]:
     return items.annotate(
         its_claim=Subquery(_as_json(Claim.objects.in_force().filter(**this), _OF_CLAIM)),
         its_hold=Subquery(_as_json(Hold.objects.in_force().filter(**this), _OF_HOLD)),
+        its_return=Subquery(
+            _as_json(Return.objects.filter(**this, ended_at=None), fields_of_return())
+        ),
     )
 
 
@@ -77,6 +80,18 @@ _OF_HOLD = {
     "until": "until",
     "note": "note",
 }
+
+
+def fields_of_return() -> dict[str, str]:
+    """What `read_return` wants to have of one, by name."""
+    names = ("reporters", "fresh", "unreliable", "since", "returned_at")
+    return {name: name for name in names}
+
+
+def read_return(found: dict[str, Any]) -> Return:
+    """A return out of JSON: what is shown of it, without its item and report."""
+    times = {name: datetime.fromisoformat(found[name]) for name in ("since", "returned_at")}
+    return Return(**{**found, **times})
 
 
 def _as_json(rows: QuerySet[Any], fields: dict[str, str]) -> QuerySet[Any, Any]:
@@ -104,3 +119,8 @@ def waiting_of(row: Any) -> Waiting | None:
             "until": found["until"] and datetime.fromisoformat(found["until"]),
         }
     )
+
+
+def returned_of(row: Any) -> Return | None:
+    """The open return: several people brought the item back, and nobody has decided since."""
+    return read_return(row.its_return) if row.its_return else None

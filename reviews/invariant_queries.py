@@ -81,12 +81,12 @@ _TRIGGERS = """
         ('reports_report', 'report_status_agrees_on_update'),
         ('reports_report', 'report_status_agrees_on_insert'),
         ('classifier_classification', 'report_status_agrees_with_verdicts'),
+        ('reports_invalidation', 'report_status_agrees_after_revoking'),
+        ('reports_invalidatedreport', 'invalidated_report_stands'),
         ('reviews_draw', 'draw_stands'),
         ('reviews_stratum', 'stratum_stands'),
         ('reviews_blindaudit', 'audit_only_gets_its_answer'),
-        ('reviews_doublereview', 'double_review_may_be_said'),
-        ('reports_invalidation', 'report_status_agrees_after_revoking'),
-        ('reports_invalidatedreport', 'invalidated_report_stands')
+        ('reviews_doublereview', 'double_review_may_be_said')
     ) AS wanted (holder, name) WHERE NOT EXISTS (
         SELECT FROM pg_trigger
         WHERE tgrelid = to_regclass(wanted.holder) AND tgname = wanted.name AND tgenabled IN ('O', 'A'))
@@ -135,7 +135,8 @@ RULES = (
         f"""
     SELECT report.id FROM reports_report AS report {CURRENT}
     WHERE report.status <> 'pending' AND current.id IS NULL
-        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)""",
+        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
+        AND NOT (report.status = 'resolved' AND is_invalidated(report.id))""",
     ),
     Rule(
         "V3",
@@ -166,8 +167,9 @@ RULES = (
         "V6",
         "reports whose status is not what verdict and decisions say",
         # A person's last word binds: resolved, or back to review, until a newer version's
-        # disagreement was reopened. A verdict that a rule doubts, or one beside a raised floor, is
-        # not safe; one of a batch moves nothing by itself. What has neither is V2's.
+        # disagreement was reopened or several people brought it back. A verdict that a rule doubts,
+        # or one beside a raised floor, is not safe; one of a batch moves nothing by itself. What has
+        # neither is V2's.
         f"""{_DECIDED}
     SELECT report.id FROM reports_report AS report {CURRENT}
     LEFT JOIN last ON last.report_id = report.id
@@ -179,7 +181,10 @@ RULES = (
             WHEN 'needs_review' THEN last.reopened IS NOT FALSE
                 OR EXISTS (SELECT FROM classifier_disagreement WHERE report_id = report.id
                     AND state = 'reopened' AND ended_at >= last.created_at)
+                OR EXISTS (SELECT FROM reports_return
+                    WHERE report_id = report.id AND returned_at >= last.created_at)
             WHEN 'resolved' THEN last.reopened IS FALSE
+                OR report.invalidated_at IS NOT NULL AND is_invalidated(report.id)
         END IS NOT TRUE
         AND (report.status = 'pending' OR current.id IS NOT NULL OR last.report_id IS NOT NULL)""",
     ),
@@ -208,7 +213,7 @@ RULES = (
     Rule(
         "V6",
         "items whose list, rank or times are not what their reports say",
-        # What `reports.lifecycle.place_items` writes.
+        # What `reports.placing.place_items` writes.
         """
     SELECT item.id FROM reports_item AS item LEFT JOIN (
         SELECT item_id,
@@ -265,6 +270,22 @@ RULES = (
         ON hold.item_id = wanted.item_id
     WHERE hold.kind IS DISTINCT FROM wanted.kind""",
         of_reports=False,
+    ),
+    Rule(
+        "V6",
+        "reports that count for nothing though no invalidation that stands names them",
+        """
+    SELECT id FROM reports_report WHERE invalidated_at IS NOT NULL AND NOT is_invalidated(id)""",
+    ),
+    Rule(
+        "V6",
+        "reports that brought an item back and that people do not see, or that are another item's",
+        # One that waits for its verdict does not pass as safe afterwards.
+        """
+    SELECT report.id FROM reports_return AS returned
+    JOIN reports_report AS report ON report.id = returned.report_id
+    WHERE returned.ended_at IS NULL AND (
+        report.item_id <> returned.item_id OR report.status NOT IN ('needs_review', 'pending'))""",
     ),
     Rule(
         "V7",

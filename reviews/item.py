@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Case,
     Count,
@@ -24,20 +25,32 @@ from django.db.models import (
     When,
     Window,
 )
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast, JSONObject, RowNumber
 
 from classifier.models import Classification, Disagreement
-from reports.models import Content, ContentUnreadableError, Item, Report
+from reports.models import Content, ContentUnreadableError, Item, Report, Return
+from reports.reliability import OF_REPORT, Reliability
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
 from reviews.blind import Blind, blindness_of, with_blindness
-from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.in_hand import (
+    InHand,
+    Waiting,
+    fields_of_return,
+    in_hand_of,
+    read_return,
+    returned_of,
+    waiting_of,
+    with_hands,
+)
 from reviews.models import Action, Decision, Draft, Hold
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
 SHOWN_DECISIONS = 50
+SHOWN_RETURNS = 20
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,8 @@ class ShownReport:
 
     report: Report
     submission: Submission | None
+    reporter: Reliability | None
+    """None where the sender named nobody."""
 
 
 @dataclass
@@ -69,13 +84,14 @@ class MachineAnswer:
 
 @dataclass(frozen=True)
 class Event:
-    """One line of the item's story. `kind` is received, classified or decided."""
+    """One line of the item's story. `kind` is received, classified, returned or decided."""
 
     at: datetime
     kind: str
     report: Report | None = None
     classification: Any = None
     decision: Decision | None = None
+    returned: Return | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,10 @@ class ItemPage:
     """What the reader has typed about it and not submitted."""
     blind: Blind | None
     """The reader works blind: of verdicts, decisions and what it waits for nothing is in here."""
+    returns: list[Return]
+    """When several people brought it back, the newest first."""
+    returned: Return | None
+    """The one since which nobody has decided."""
 
     @property
     def title(self) -> str:
@@ -185,6 +205,8 @@ class ItemPage:
                 yield Event(
                     verdict.created_at, "classified", report=each.report, classification=verdict
                 )
+        for returned in self.returns:
+            yield Event(returned.returned_at, "returned", returned=returned)
         for decision in self.decisions:
             yield Event(decision.created_at, "decided", decision=decision)
 
@@ -199,6 +221,11 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         report_count=Count("reports"),
         newest_report=Max("reports"),
         draft=Subquery(draft.values(typed=JSONObject(**{name: name for name in _DRAFTED}))),
+        its_returns=ArraySubquery(
+            Return.objects.filter(item=OuterRef("pk"))
+            .order_by("-pk")
+            .values(found=JSONObject(**fields_of_return()))[:SHOWN_RETURNS]
+        ),
     )
     item = with_blindness(with_hands(items), reader).get(pk=item_id)
     blind = blindness_of(item)
@@ -222,6 +249,8 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         disagreements=_disagreements([each.report for each in shown]),
         draft=_drafted(item.draft) if item.draft else None,
         blind=blind,
+        returns=[read_return(found) for found in item.its_returns],
+        returned=returned_of(item),
     )
 
 
@@ -256,6 +285,7 @@ def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
         .annotate(
             so_far=Window(Sum(body_bytes), order_by=_PRESSING),
             nth=Window(RowNumber(), order_by=_PRESSING),
+            of_reporter=RawSQL(OF_REPORT, []),  # noqa: S611 - our own constant
         )
         .annotate(body=Case(When(within, then=F("content__body"))))
         .order_by("nth")
@@ -263,7 +293,8 @@ def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
     for report in reports:
         if report.nth > 1 and report.so_far > SHOWN_BYTES:
             return
-        yield ShownReport(report, _readable(report.body))
+        known = Reliability(*report.of_reporter) if report.reporter_pseudonym else None
+        yield ShownReport(report, _readable(report.body), known)
 
 
 def _disagreements(reports: list[Report]) -> list[Disagreement]:

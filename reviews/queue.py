@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from classifier.models import Classification, Job
-from reports.models import Item, Report, Severity
+from reports.models import Item, Report, Return, Severity
 from reviews.blind import in_hand_blind
 from reviews.filters import Filters, narrowed
-from reviews.in_hand import InHand, Waiting, in_hand_of, waiting_of, with_hands
+from reviews.in_hand import InHand, Waiting, in_hand_of, returned_of, waiting_of, with_hands
 from reviews.models import Decision
 
 PAGE = 25
@@ -37,6 +37,8 @@ class Card:
     seen: str = ""
     """The item, the newest row about it (0: none) and its newest report, as the card shows them;
     blank where it cannot be chosen."""
+    returned: Return | None = None
+    """Several people brought it back, and nobody has decided since."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
             in_hand_of(row),
             waiting_of(row),
             f"{row.pk}.{row.last_decision_id or 0}.{row.newest_report_id}",
+            returned_of(row),
         )
         for row in shown
     ]

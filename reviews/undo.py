@@ -17,6 +17,7 @@ from classifier.disagreements import (
 from classifier.models import Classification
 from reports import lifecycle
 from reports.audit import write_audit
+from reports.returns import restore_return
 from reviews.claims import take
 from reviews.decisions import StaleDecisionError
 from reviews.models import DecidedReport, Decision, Hold
@@ -54,6 +55,7 @@ def undo_decision(*, decision_id: int, reviewer: User) -> Decision:
         _refuse_an_old_proposal(decision)
         undo = _write(decision)
         _restore_hold(decision)
+        restore_return(decision.item_id, since=decision.created_at)
         _restore_reports(decision)
         take(item_id=decision.item_id, reviewer=reviewer, kept_by=(), audit=False)
         write_audit(

@@ -16,6 +16,7 @@ from reviews.views.lists import show_disagreements, show_list
 from reviews.views.pause import pause
 from reviews.views.preferences import show_preferences, switch_keys
 from reviews.views.quality import show_misses, show_quality
+from reviews.views.reporter import show_reporter
 from reviews.views.saved_views import change_view, show_views
 from reviews.views.second import undo_second
 from reviews.views.undo import undo
@@ -38,6 +39,7 @@ urlpatterns = [
     path("review/views/<int:view_id>/", change_view, name="review-view"),
     path("review/decisions/", show_decisions, name="review-decisions"),
     path("review/authors/<uuid:public_id>/", show_author, name="review-author"),
+    path("review/reporters/<uuid:public_id>/", show_reporter, name="review-reporter"),
     path("review/items/<int:item_id>/", show_item, name="review-item"),
     path("review/items/<int:item_id>/claim/", moving.keep_claim, name="review-claim"),
     path("review/items/<int:item_id>/skip/", moving.skip, name="review-skip"),

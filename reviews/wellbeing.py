@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
@@ -30,7 +31,7 @@ class Desk:
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
     to_settle: int
-    """Second reviews that differ and wait for a lead; counted like a list."""
+    """Second reviews that wait for a lead, as `reviews.quality.calibration` lists them; bounded."""
     has_blind: bool
     """Whether they have something in hand blind, which no list shows them."""
 
@@ -63,6 +64,7 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
         "paused": preferences.paused_at,
         "severe": SEVERE,
         "holds": HOLDS.total_seconds(),
+        "undo": settings.UNDO_SECONDS,
     }
     with connection.cursor() as cursor:
         cursor.execute(_DESK, asked)
@@ -79,8 +81,15 @@ SELECT {COUNTS},
     count(DISTINCT item.id) FILTER (
         WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
     {IS_REVEALED},
-    (SELECT count(*) FROM (SELECT FROM reviews_doublereview
-        WHERE NOT agrees AND settled_at IS NULL LIMIT %(most)s) AS differing),
+    (SELECT count(*) FROM (SELECT FROM reviews_doublereview AS second
+        JOIN reviews_decision AS first ON first.id = second.decision_id
+        WHERE NOT second.agrees AND second.settled_at IS NULL
+            AND second.answered_at <= statement_timestamp() - make_interval(secs => %(undo)s)
+            AND NOT EXISTS (SELECT FROM reviews_decision AS later
+                WHERE later.item_id = first.item_id AND later.id > first.id
+                    AND later.kind <> 'undo' AND NOT EXISTS (SELECT FROM reviews_decision AS undo
+                        WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))
+        LIMIT %(most)s) AS differing),
     EXISTS (SELECT FROM reviews_claim WHERE reviewer_id = %(user)s AND blind
         AND released_at IS NULL AND expires_at > clock_timestamp())
 FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id

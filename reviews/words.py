@@ -2,16 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from classifier import rules
 from classifier.models import Category, PolicyVersion, WaitingReason
 from reports import triage
 from reports.foreign_text import show_controls
-from reports.models import Item, Report
+from reports.models import Item, Report, Return
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews.models import Action, Decision
 
@@ -45,10 +46,13 @@ def category_name(category_id: str, policy: PolicyVersion | None = None) -> str:
     return next((each["name"] for each in categories if each["id"] == category_id), category_id)
 
 
-def why_here(name: str, report: Report, decision: Decision | None) -> list[str]:
+def why_here(
+    name: str, report: Report, decision: Decision | None, returned: Return | None = None
+) -> list[str]:
     """Sentences, some with markup: why an item stands in this list.
 
-    `report` is the one that put it there, `decision` the item's newest, if there is one.
+    `report` is the one that put it there, `decision` the item's newest and `returned` the open
+    return, if there is one.
     """
     verdict = report.current_classification()
     if name == Item.List.RESOLVED and decision is not None:
@@ -60,12 +64,48 @@ def why_here(name: str, report: Report, decision: Decision | None) -> list[str]:
         said = _("Policy version %(version)s: safe with confidence %(confidence)s.")
         confidence = number_format(verdict.confidence, 2)
         return [said % {"version": verdict.policy_version_id, "confidence": confidence}]
+    if name == Item.List.RESOLVED and report.invalidated_at:
+        return [_("Closed, because who reported it acted in bad faith.")]
     sentences = [] if decision is None else [earlier_sentence(decision)]
+    if returned is not None:
+        sentences += returned_sentences(returned)
     if name == Item.List.PENDING:
         sentences.append(waiting_sentence(report))
         if waits_for_a_person(report):
             sentences.append(_("No worker tries it again by itself: it waits for a person."))
     return sentences + floor_sentences(report) + (rule_sentences(verdict) if verdict else [])
+
+
+def returned_sentences(returned: Return) -> list[str]:
+    """Who brought an item back, and what looks like a brigade in it."""
+    since = date_format(localtime(returned.since), "SHORT_DATETIME_FORMAT")
+    said = ngettext(
+        "Brought back by reports: %(many)s person has reported it since %(since)s.",
+        "Brought back by reports: %(many)s different people have reported it since %(since)s.",
+        returned.reporters,
+    )
+    sentences = [said % {"many": number_format(returned.reporters), "since": since}]
+    if not returned.looks_like_a_brigade:
+        return sentences
+    if 2 * returned.fresh >= returned.reporters:
+        said = ngettext(
+            "%(some)s of the %(many)s people had never reported anything before.",
+            "%(some)s of the %(many)s people had never reported anything before.",
+            returned.fresh,
+        )
+        sentences.append(said % _counts(returned.fresh, returned.reporters))
+    if 2 * returned.unreliable >= returned.reporters:
+        said = ngettext(
+            "%(some)s of the %(many)s people has seldom been right before.",
+            "%(some)s of the %(many)s people have seldom been right before.",
+            returned.unreliable,
+        )
+        sentences.append(said % _counts(returned.unreliable, returned.reporters))
+    return [*sentences, _("It may be a brigade; the content decides.")]
+
+
+def _counts(some: int, many: int) -> dict[str, str]:
+    return {"some": number_format(some), "many": number_format(many)}
 
 
 def decided_sentence(decision: Decision, policy: PolicyVersion | None = None) -> str:

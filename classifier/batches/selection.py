@@ -103,6 +103,8 @@ def history(
     """
     conditions = [
         "report.status <> 'pending'",
+        # What an invalidation closed is nobody's question any more.
+        "NOT (report.invalidated_at IS NOT NULL AND report.status = 'resolved')",
         f"NOT {MAY_BE_ASKED}" if refused else MAY_BE_ASKED,
         _WANTED[purpose],
         *(condition for name, condition in _NARROWED.items() if getattr(selection, name)),

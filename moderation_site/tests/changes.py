@@ -24,7 +24,7 @@ from classifier.policies.versions import make_candidate
 from classifier.tests.resting import put_to_rest
 from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
-from reports.models import Item, Report
+from reports.models import InvalidatedReport, Invalidation, Item, Report
 from reports.tests.sending import body_saying
 from reviews.claims import claim_item
 from reviews.models import BlindAudit, Claim, Decision, DoubleReview, Preferences, SavedView
@@ -189,6 +189,29 @@ def find_a_miss(everything: Installation) -> None:
     find_missed(everything.visit_as("reviewer"), missed)
 
 
+def invalidate(everything: Installation) -> None:
+    """What the reporter of the first report sent, by the plan that the page shows."""
+    address = f"/review/reporters/{everything.report.public_id}/"
+    browser = everything.visit_as("superuser")
+    planned = browser.post(address, {"reason": "bad faith"}).content.decode()
+    plan = re.search(r'name="confirm" value="([^"]+)"', planned)
+    browser.post(address, {"reason": "bad faith", "confirm": plan[1] if plan else ""})
+
+
+def newest_invalidation() -> int:
+    return Invalidation.objects.latest("pk").pk
+
+
+def name_an_invalidated_report(everything: Installation) -> None:
+    named = InvalidatedReport.objects.select_related("report").latest("pk")
+    everything.values["public_id"] = named.report.public_id
+
+
+def revoke(everything: Installation) -> None:
+    number = str(newest_invalidation())
+    run("invalidate_reports", "--revoke", number, "--execute")(everything)
+
+
 def see_severe_items(everything: Installation) -> None:
     """So many that a pause is proposed."""
     root = User.objects.get(username="superuser")
@@ -240,6 +263,7 @@ SOURCED = ("--evidence", "https://provider.example/limits", "--until", "2999-01-
 NEW_PASSWORD = "an even longer word of mine"
 
 POLICY = "admin/classifier/policyversion/<number>/"
+OF_U9 = ("invalidate_reports", "--sender", "chat-app", "--reporter", "u-9")
 TRUST = ("trust_reporter", "chat-app", "u-2")
 
 CHANGES: dict[str, Change] = {
@@ -331,6 +355,17 @@ CHANGES: dict[str, Change] = {
         submit("admin/classifier/evaluationset/<object_id>/change/", description="Of our own."),
         is_once=True,
     ),
+    "review/reporters/<public_id>/": Change(("reports_invalidated",), invalidate, is_once=True),
+    "review/reporters/<public_id>/: revoke": Change(
+        ("invalidation_revoked",),
+        post("review/reporters/<public_id>/", revoke=newest_invalidation),
+        name_an_invalidated_report,
+        is_once=True,
+    ),
+    "command invalidate_reports": Change(
+        ("reports_invalidated",), run(*OF_U9, "--execute", "--reason", "bad faith"), is_once=True
+    ),
+    "command invalidate_reports: --revoke": Change(("invalidation_revoked",), revoke, is_once=True),
     # What reviewers can choose
     "admin/reviews/action/add/": Change(
         ("action_created",),

@@ -22,6 +22,8 @@ from classifier.tests.situations import know_model, load_version
 from moderation_site.tests.addresses import models_in_the_admin
 from reports.models import Report
 from reports.reporters import trust_reporter
+from reports.tests.invalidating import invalidate
+from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
 from reviews.quality.draw import draw
@@ -104,6 +106,8 @@ def furnish(policy: PolicyVersion) -> Installation:
     trust_reporter(
         sender=sender.sender, reporter_id="u-1", name="Help line", reasons=[], actor_name="test"
     )
+    come_back(sender)
+    invalidate(sender.send(body_saying("bad faith", reporter={"id": "u-bad"})))
     if not ProviderModel.objects.exists():
         know_model(settings.OPENAI_BASE_URL)
     disputed = history.judged_safe(sender, policy)
@@ -144,6 +148,15 @@ def furnish(policy: PolicyVersion) -> Installation:
             "object_id": 1,
         },
     )
+
+
+def come_back(client: Client) -> None:
+    """What was resolved is brought back by three people."""
+    resolved = client.send(body_saying("settled"))
+    resolve(resolved, action="no_violation")
+    item = {"type": "message", "id": resolved.item.external_id}
+    for number in range(3):
+        client.send(body_saying("settled", item=item, reporter={"id": f"again-{number}"}))
 
 
 @contextmanager

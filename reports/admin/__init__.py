@@ -3,7 +3,7 @@
 A file for each thing that is shown; `evidence` and `filters` hold what all of them share.
 """
 
-from reports.admin import audit_entries, items, report_lists, senders
+from reports.admin import audit_entries, items, report_lists, returns, senders
 from reports.admin.evidence import AnyModelAdmin, EvidenceAdmin, describe, person, severity_word
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "items",
     "person",
     "report_lists",
+    "returns",
     "senders",
     "severity_word",
 ]

@@ -46,7 +46,8 @@ class ReportOut(BaseModel):
     classification: ClassificationOut | None = Field(description="The current verdict.")
     decision: DecisionOut | None = Field(
         description="The latest decision in effect; null unless the status is resolved. Not one that "
-        "can still be taken back, nor one that waits for a second person."
+        "can still be taken back, nor one that waits for a second person. Null as well where a report "
+        "was resolved without one, because its reporter acted in bad faith."
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from reports import lifecycle
 from reports.lifecycle import AFTER_DECISION, AFTER_VERDICT
 from reports.models import Item, Report, Severity
+from reports.placing import place_items
 from reports.tests.outcomes import judge, resolve
 from reports.tests.sending import Client, body_saying, report_body
 
@@ -146,7 +147,7 @@ def test_placing_again_changes_nothing(client_of_sender: Client, policy: Any) ->
     judge(report, policy, safe=False, severity=Severity.HIGH)
     before = Item.objects.values().get()
 
-    lifecycle.place_items({report.item_id})
+    place_items({report.item_id})
 
     assert Item.objects.values().get() == before
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 
 from reports.models import AuditEntry, Report, Severity, TrustedFlagger
@@ -51,6 +52,7 @@ def test_every_signal_has_a_rule_with_a_sentence_and_a_revision() -> None:
         "trusted_flagger",
         "item_upheld_before",
         "author_upheld_before",
+        "reliable_reporter",
     ]
     assert all(rule.sentence and rule.revision for rule in SIGNAL_RULES)
 
@@ -271,3 +273,48 @@ def test_an_author_is_not_found_by_who_reported(client_of_sender: Client) -> Non
     assert report.author_pseudonym
     assert report.author_pseudonym != report.reporter_pseudonym
     assert "u-9" not in str(Report.objects.values())
+
+
+# --- How often people found what a reporter reported
+
+
+def decide_many(client: Client, reporter: str, *, action: str, many: int) -> None:
+    """So many reports of this reporter are decided so, each about an item and author of its own."""
+    for _each in range(many):
+        elsewhere = item(uuid.uuid4().hex, author=uuid.uuid4().hex)
+        resolve(send(client, reporter=reporter, item=elsewhere), action=action)
+
+
+def test_a_reliable_reporters_report_rises(client_of_sender: Client) -> None:
+    decide_many(client_of_sender, "u-1", action="remove", many=5)
+    decide_many(client_of_sender, "u-2", action="no_violation", many=5)
+
+    assert said(send(client_of_sender, reporter="u-1")) == (Severity.LOW, ["reliable_reporter"])
+    assert said(send(client_of_sender, reporter="u-2")) == NOTHING
+    assert said(send(client_of_sender, reporter=None)) == NOTHING
+    assert said(send(make_sender("forum"), reporter="u-1")) == NOTHING
+
+
+def test_unreliable_reporters_are_nobody_among_several(client_of_sender: Client) -> None:
+    decide_many(client_of_sender, "bad", action="no_violation", many=16)
+
+    credible = [send(client_of_sender, reporter=f"u-{n}", item=item()) for n in range(2)]
+    bad = send(client_of_sender, reporter="bad", item=item())
+    third = send(client_of_sender, reporter="u-3", item=item())
+    bad_again = send(client_of_sender, reporter="bad", item=item())
+
+    assert [said(each) for each in (*credible, bad)] == [NOTHING] * 3
+    several = (Severity.MEDIUM, ["several_reporters"])
+    assert said(third) == several
+    assert said(bad_again) == several  # three others have reported it by now
+
+
+@pytest.mark.usefixtures("at_once")
+def test_what_was_invalidated_says_nothing(client_of_sender: Client) -> None:
+    resolve(send(client_of_sender, item=item()), action="remove")
+    for number in range(REPORTERS - 1):
+        send(client_of_sender, reporter=f"u-{number}", item=item("m-2", author="u-8"))
+    Report.objects.update(invalidated_at=timezone.now())
+
+    assert said(send(client_of_sender, item=item())) == NOTHING
+    assert said(send(client_of_sender, item=item("m-2", author="u-8"))) == NOTHING

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from reports.models import Report
 from reports.models.report import FirstReportedText
+from reviews.blind import in_hand_blind
 from reviews.models import Action, BlindAudit
 
 PAGE = 10
@@ -63,11 +64,12 @@ def found_misses() -> QuerySet[BlindAudit]:
 
 
 def read_misses(*, reader: User, after: str = "") -> MissesPage:
-    """One page in four statements. `after` is the key that the page before gave; `ValueError` else.
+    """One page in five statements. `after` is the key that the page before gave; `ValueError` else.
 
-    What `reader` has in hand blind is not shown as like anything: that would tell its verdict.
+    What `reader` has in hand blind is left out: it would tell the verdict, or what was decided.
     """
-    audits = found_misses()
+    blind = list(in_hand_blind(reader))
+    audits = found_misses().exclude(report__item__in=blind)
     if after:
         decision, pk = (int(part) for part in after.split("."))
         if not (min(decision, pk) > 0 and max(decision, pk) < 2**63):
@@ -76,7 +78,7 @@ def read_misses(*, reader: User, after: str = "") -> MissesPage:
     told = ("decision__reviewer", "decision__action", "classification", "stratum")
     rows = list(audits.select_related(*told)[: PAGE + 1])
     shown = rows[:PAGE]
-    like = _read_like([audit.report_id for audit in shown], reader)
+    like = _read_like([audit.report_id for audit in shown], blind)
     reports = _read_reports(
         {audit.report_id for audit in shown}
         | {pk for found in like.values() for pks in found.values() for pk in pks}
@@ -101,13 +103,13 @@ def _read_reports(report_ids: Collection[int]) -> dict[int, Report]:
     return {report.pk: report for report in found.prefetch_related("classifications")}
 
 
-def _read_like(missed: Collection[int], reader: User) -> dict[int, dict[Why, list[int]]]:
+def _read_like(missed: Collection[int], blind: list[int]) -> dict[int, dict[Why, list[int]]]:
     """Ids of like reports by missed report and kind, the newest first; one beyond what is shown."""
     like: dict[int, dict[Why, list[int]]] = {}
     with connection.cursor() as cursor:
         asked: dict[str, Any] = {
             "missed": list(missed),
-            "reader": reader.pk,
+            "blind": blind,
             "shown": SHOWN_AT_MOST + 1,
             "read": READ_AT_MOST,
             "words": _WORDS,
@@ -121,9 +123,8 @@ def _read_like(missed: Collection[int], reader: User) -> dict[int, dict[Why, lis
 # The index over words narrows, then the very text is compared. The longest words of a text are the
 # rarest, and a few of them narrow as well as all.
 _TEXT = FirstReportedText.WHOLE % {"expressions": "content.body"}
-_SAFE = """report.status = 'judged_safe' AND report.id <> missed.id AND NOT EXISTS (
-    SELECT FROM reviews_claim AS claim WHERE claim.item_id = report.item_id AND claim.blind
-        AND claim.reviewer_id = %(reader)s AND claim.released_at IS NULL)"""
+_SAFE = """report.status = 'judged_safe' AND report.id <> missed.id
+    AND report.item_id <> ALL (%(blind)s)"""
 _LIKE = f"""
 WITH missed AS MATERIALIZED (
     SELECT report.id, report.item_id, report.author_pseudonym, {_TEXT} AS text, (

@@ -35,6 +35,7 @@ register.filter("category_name", words.category_name)
 register.filter("rule_sentences", words.rule_sentences)
 register.filter("floor_sentences", words.floor_sentences)
 register.filter("earlier_sentence", words.earlier_sentence)
+register.filter("returned_sentences", words.returned_sentences)
 register.filter("decided_sentence", words.decided_sentence)
 register.filter("decided_action", words.decided_action)
 register.filter(undo_offer)
@@ -91,9 +92,9 @@ def moment(value: str) -> datetime:
 
 
 @register.simple_tag
-def why_here(list_name: str, report: Any, decision: Any) -> list[str]:
+def why_here(list_name: str, report: Any, decision: Any, returned: Any = None) -> list[str]:
     """Sentences: why an item stands in the list."""
-    return words.why_here(list_name, report, decision)
+    return words.why_here(list_name, report, decision, returned)
 
 
 register.filter("parked", waits_for_a_person)

@@ -12,6 +12,8 @@ from classifier.policies import versions
 from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
+from reports.tests.invalidating import invalidate
+from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Draw, SamplingRate
 from reviews.quality.draw import draw
@@ -52,6 +54,13 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         waiting[name] = f"/review/items/{report.item_id}/"
         html = page(dana, waiting[name])
         decide(dana, report.item, html, action=wish, category="hate", note="beyond me")
+    brigade = client.send(body_saying("settled by dana"))
+    resolve(brigade, action="no_violation")
+    item = {"type": "message", "id": brigade.item.external_id}
+    for number in range(3):
+        client.send(body_saying("an outrage", item=item, reporter={"id": f"brigadier-{number}"}))
+    discounted = client.send(body_saying("bad faith", reporter={"id": "u-bad"}))
+    invalidate(discounted)
     # In somebody else's hands, and put aside.
     page(dana, f"/review/items/{disputed.item_id}/")
     aside = {"hours": "4", "note": "until the lawyers answer"}
@@ -80,6 +89,11 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "saved views": "/review/views/",
         "decisions": "/review/decisions/?reviewer=dana",
         **furnish_quality(policy, dana),
+        "a reporter": f"/review/reporters/{threat.public_id}/",
+        "an invalidated reporter": f"/review/reporters/{discounted.public_id}/",
+        "brought back by a brigade": f"/review/items/{brigade.item_id}/",
+        "returns in the admin": "/admin/reports/return/",
+        "invalidations in the admin": "/admin/reports/invalidation/",
         "an author": f"/review/authors/{decided.public_id}/",
         "pending": "/review/pending/",
         "needs review": "/review/needs-review/",

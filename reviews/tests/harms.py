@@ -69,6 +69,12 @@ HARMS = {
     "called judged by nobody": Harm(
         "V2", MOVE.format(to="needs_review", name="new", at="NULL"), "new"
     ),
+    "closed by no invalidation any more": Harm(
+        "V2",
+        "UPDATE reports_report SET invalidated_at = NULL WHERE id = :unread;"
+        "DELETE FROM reports_invalidatedreport WHERE report_id = :unread",
+        "unread",
+    ),
     "two current": Harm(
         "V3",
         "DROP INDEX one_current_classification_per_report;"
@@ -188,6 +194,33 @@ HARMS = {
         "V6",
         "UPDATE reports_item SET resolved_at = NULL WHERE id = @resolved",
         "item of resolved",
+    ),
+    "counts for nothing, and nobody said so": Harm(
+        "V6", "UPDATE reports_report SET invalidated_at = now() WHERE id = :new", "new"
+    ),
+    "counts again, and is closed still": Harm(
+        "V6",
+        "UPDATE reports_report SET invalidated_at = NULL WHERE id = :discounted",
+        "discounted",
+    ),
+    "closed by an invalidation that was revoked": Harm(
+        "V6",
+        "UPDATE reports_invalidation SET revoked_at = now() WHERE pseudonym ="
+        " (SELECT reporter_pseudonym FROM reports_report WHERE id = :discounted)",
+        "discounted",
+    ),
+    "brought back and not seen": Harm(
+        "V6",
+        "UPDATE reports_report SET status = 'resolved' WHERE id = :recalled;"
+        "UPDATE reports_item SET list = 'pending', since = (SELECT received_at FROM reports_report"
+        " WHERE id = :again) WHERE id = @recalled",
+        "recalled",
+    ),
+    "brought back by reports about another item": Harm(
+        "V6", "UPDATE reports_return SET item_id = @safe", "recalled"
+    ),
+    "brought back for what was decided since": Harm(
+        "V6", f"UPDATE reports_return SET returned_at = {AGO}", "recalled"
     ),
     "a decision about another item": Harm(
         "V6",

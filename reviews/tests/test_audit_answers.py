@@ -8,8 +8,8 @@ from django.db import transaction
 from classifier.models import PolicyVersion
 from classifier.tests.situations import at_once, other_connection, wait_until
 from conftest import check_constraints_now
-from reports import lifecycle
 from reports.models import Report, Sender
+from reports.placing import place_items
 from reports.tests.sending import Client
 from reviews.invariants import broken_invariants
 from reviews.models import BlindAudit, Decision
@@ -98,7 +98,7 @@ def test_a_decision_about_another_report_of_its_item_is_no_answer(audited: Repor
     emptied = other.item
     Report.objects.filter(pk=other.pk).update(item=audited.item_id)
     emptied.delete()
-    lifecycle.place_items({audited.item_id})
+    place_items({audited.item_id})
     other.refresh_from_db()
 
     decide(other, "no_violation")

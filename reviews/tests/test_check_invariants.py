@@ -33,7 +33,8 @@ from classifier.tests.situations import (
     send_text,
 )
 from conftest import check_constraints_now
-from reports.models import Report
+from reports.models import Report, Sender
+from reports.tests.invalidating import invalidate
 from reports.tests.sending import Client, make_sender
 from reviews.decisions import Wish, decide_item
 from reviews.invariants import broken_invariants
@@ -58,8 +59,8 @@ def decide(report: Report, action: str, *, last: Decision | None = None) -> Deci
 def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
     """One report in each situation that the product leads to, by the product's own steps."""
 
-    def send(name: str) -> Report:
-        return send_text(client_of_sender, reporter={"id": f"reporter of {name}"})
+    def send(name: str, **changes: Any) -> Report:
+        return send_text(client_of_sender, reporter={"id": f"reporter of {name}"}, **changes)
 
     life = {"new": send("new")}
     for name in ("leased", "waiting", "parked", "decided"):
@@ -92,9 +93,30 @@ def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
     Job.objects.filter(report__in=[life["leased"], life["waiting"], life["parked"]]).update(
         policy_version=PolicyVersion.objects.get(state="active")
     )
+    report_again(life, send)
+    discount(life, send, policy)
     make_sender("forum")
     check_constraints_now()
     return life
+
+
+def discount(life: dict[str, Report], send: Callable[..., Report], policy: PolicyVersion) -> None:
+    """What was reported in bad faith is closed: judged safe, and not judged at all."""
+    for name in ("discounted", "unread"):
+        life[name] = send(name)
+    record(claim(life["discounted"], policy))
+    for name in ("discounted", "unread"):
+        invalidate(life[name])
+
+
+def report_again(life: dict[str, Report], send: Callable[..., Report]) -> None:
+    """What was resolved comes back when two others report it."""
+    life["recalled"] = send("recalled")
+    decide(life["recalled"], "no_violation")
+    Sender.objects.update(returns_from=2)
+    item = {"type": "message", "id": life["recalled"].item.external_id}
+    for name in ("again", "once_more"):
+        life[name] = send(name, item=item)
 
 
 def ask_history_again(
@@ -177,15 +199,15 @@ def test_a_broken_one_is_named_and_no_other(life: dict[str, Report], harm: Harm)
         ("reviews_decision", "report_status_agrees_with_undos"),
         ("reviews_decidedreport", "decided_report_stands"),
         ("reviews_action", "action_stands"),
-        ("reports_report", "report_status_agrees_on_update"),
-        ("reports_report", "report_status_agrees_on_insert"),
-        ("classifier_classification", "report_status_agrees_with_verdicts"),
+        ("reports_invalidation", "report_status_agrees_after_revoking"),
+        ("reports_invalidatedreport", "invalidated_report_stands"),
         ("reviews_draw", "draw_stands"),
         ("reviews_stratum", "stratum_stands"),
         ("reviews_blindaudit", "audit_only_gets_its_answer"),
         ("reviews_doublereview", "double_review_may_be_said"),
-        ("reports_invalidation", "report_status_agrees_after_revoking"),
-        ("reports_invalidatedreport", "invalidated_report_stands"),
+        ("reports_report", "report_status_agrees_on_update"),
+        ("reports_report", "report_status_agrees_on_insert"),
+        ("classifier_classification", "report_status_agrees_with_verdicts"),
     ],
 )
 @pytest.mark.parametrize("harm", ["DISABLE TRIGGER {}", "ENABLE REPLICA TRIGGER {}", "drop"])

@@ -1,6 +1,7 @@
 """What audits found is listed, the newest first, each with what is like it and still judged safe."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,6 +35,13 @@ def likes_of(missed: Report) -> list[tuple[int, str]]:
         if each.report.pk == missed.pk
     )
     return [(each.report.pk, str(each.why)) for each in miss.like]
+
+
+def hold_blind(report: Report) -> None:
+    """Lena has the item in hand without seeing what others said of it."""
+    lena = User.objects.get(username="lena")
+    expires = Now() + timedelta(minutes=5)
+    Claim.objects.create(item=report.item, reviewer=lena, blind=True, expires_at=expires)
 
 
 @pytest.mark.usefixtures("lena")
@@ -89,16 +97,21 @@ def test_what_the_reader_has_in_hand_blind_is_not_told_to_be_judged_safe(
     missed = send_safe(client_of_sender, policy, "the same words")
     find_missed(dana, missed)
     same = send_safe(client_of_sender, policy, "the same words")
-    claim = Claim.objects.create(
-        item=same.item,
-        reviewer=User.objects.get(username="lena"),
-        blind=True,
-        expires_at=Now(),
-    )
+    hold_blind(same)
 
     assert likes_of(missed) == []
-    Claim.objects.filter(pk=claim.pk).update(released_at=Now())
+    Claim.objects.update(released_at=Now())
     assert likes_of(missed) == [(same.pk, "text")]
+
+
+def test_a_miss_that_the_reader_has_in_hand_blind_is_not_listed(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    missed = send_safe(client_of_sender, policy, "the same words")
+    find_missed(dana, missed)
+    hold_blind(missed)
+
+    assert "the same words" not in page(lena, MISSED)
 
 
 @pytest.mark.usefixtures("lena")

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from django.test import Client as Browser
 from django.utils import timezone
 
@@ -13,8 +14,10 @@ from classifier.tests.situations import load_version
 from reports.models import Report
 from reports.tests.sending import Client
 from reviews.models import BlindAudit, Draw, Stratum
+from reviews.quality.calibration import to_settle
+from reviews.tests.differing import differing
 from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
-from reviews.tests.people import log_in, page
+from reviews.tests.people import decide, log_in, page
 from reviews.tests.quality import drawn_audit
 
 QUALITY = "/review/quality/"
@@ -260,9 +263,15 @@ def test_who_leads_nobody_does_not_see_it_nor_the_way_to_it(dana: Browser, lena:
 def test_above_every_page_a_lead_reads_how_many_differences_wait(
     client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
 ) -> None:
-    look_twice(dana, client_of_sender, policy, category="spam", said="hate")
+    operator = log_in("olga", "operator")
+    differing(client_of_sender, policy)
+    differing(client_of_sender, policy, answered_at=Now())  # it can still be taken back
+    overridden = differing(client_of_sender, policy).decision.item
+    html = page(lena, f"/review/items/{overridden.pk}/")
+    decide(lena, overridden, html, action="no_violation")
     look_twice(dana, client_of_sender, policy, category="spam", said="spam")
-    operator = log_in("omar", "operator")
 
+    assert to_settle().count() == 1
     assert 'Quality <span class="count">1</span>' in page(lena, "/review/pending/")
+    assert "1 difference waits to be settled." in seen(lena)
     assert "Quality</a>" in page(operator, "/review/pending/")

@@ -6,13 +6,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from classifier.models import PolicyVersion, active_policy_with_rest
+from classifier.evaluation import sets_with
+from classifier.models import EvaluationCase, PolicyVersion, active_policy_with_rest
 from reviews.quality.like import SHOWN_AT_MOST, read_misses
 from reviews.quality.page import QualityPage
 from reviews.quality.period_form import PeriodForm
 from reviews.quality.reopen import send_back
 from reviews.quality.send_back_form import SendBackForm
-from reviews.roles import DECIDE_ESCALATED
+from reviews.roles import ADD_CASE, DECIDE_ESCALATED
 from reviews.views.access import may_review, may_view_quality, person
 from reviews.views.navigation import with_navigation
 
@@ -60,6 +61,9 @@ def show_misses(request: HttpRequest) -> HttpResponse:
         "page": page,
         "form": form,
         "may_send_back": may_send_back,
+        "sets": sets_with([miss.report.pk for miss in page.misses]),
+        "source": EvaluationCase.Source.AUDIT,
+        "may_add": request.user.has_perm(ADD_CASE),
         "shown_at_most": SHOWN_AT_MOST,
         "policy": active_policy_with_rest(),
         "from_top": "after" not in request.GET,

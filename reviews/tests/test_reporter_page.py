@@ -1,0 +1,169 @@
+"""The page about one reporter: how often they were right, and the plan before an invalidation."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+
+from reports.models import AuditEntry, Invalidation, Report
+from reports.tests.outcomes import resolve
+from reports.tests.reporting_again import report_by, standings
+from reports.tests.sending import REPORTS, Client
+from reviews.tests.people import log_in, page
+
+pytestmark = pytest.mark.usefixtures("policy")
+REASON = {"reason": "a campaign"}
+
+
+@pytest.fixture
+def lena(db: None) -> Browser:  # noqa: ARG001
+    return log_in("lena", "lead")
+
+
+def sent(client: Client, count: int, *, action: str = "") -> list[Report]:
+    """Reports of one person, each about an item of its own."""
+    base = Report.objects.count()
+    reports = [
+        report_by(client, "bad", item={"type": "message", "id": f"m-{base + number}"})
+        for number in range(count)
+    ]
+    for report in reports if action else []:
+        resolve(report, action=action)
+    return reports
+
+
+def address(report: Report) -> str:
+    return f"/review/reporters/{report.public_id}/"
+
+
+def key_of(html: str) -> str:
+    found = re.search(r'name="confirm" value="([^"]+)"', html)
+    assert found
+    return found[1]
+
+
+def post(browser: Browser, report: Report, **values: str) -> Any:
+    return browser.post(address(report), {**REASON, **values})
+
+
+def test_it_says_how_often_people_upheld_what_they_reported(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    sent(client_of_sender, 1, action="remove")
+    (last, *_others) = sent(client_of_sender, 4, action="no_violation")
+
+    html = page(lena, address(last))
+
+    assert "People upheld 1 of 5 newest reports that they decided: 20%" in html
+    assert "between 4% and 62% with 95% confidence" in html
+    assert ">mixed reporter</h2>" in html
+    assert "bad" not in re.sub(r"Bad|bad faith", "", html)
+    assert last.reporter_pseudonym in html
+
+
+def test_the_item_page_leads_to_it_by_the_band(client_of_sender: Client, lena: Browser) -> None:
+    report = sent(client_of_sender, 1)[0]
+
+    html = page(lena, f"/review/items/{report.item_id}/")
+
+    assert f'href="{address(report)}">new reporter</a>' in html
+
+
+def test_a_report_without_a_reporter_has_no_such_page(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = report_by(client_of_sender, None)
+
+    page(lena, address(report), status=404)
+    assert "/review/reporters/" not in page(lena, f"/review/items/{report.item_id}/")
+
+
+def test_who_may_not_invalidate_sees_no_form_and_is_refused(client_of_sender: Client) -> None:
+    dana = log_in("dana", "reviewer")
+    report = sent(client_of_sender, 1)[0]
+
+    assert "Show the plan" not in page(dana, address(report))
+    assert post(dana, report).status_code == 403
+    assert not Invalidation.objects.exists()
+
+
+def test_the_plan_comes_first_and_then_it_is_done(client_of_sender: Client, lena: Browser) -> None:
+    reports = sent(client_of_sender, 3)
+    html = post(lena, reports[0]).content.decode()
+    assert "3 reports would count for nothing." in html
+    assert standings() == ["pending"] * 3
+
+    done = post(lena, reports[0], confirm=key_of(html))
+
+    assert done.status_code == 302
+    assert standings() == ["resolved"] * 3
+    html = page(lena, address(reports[0]))
+    assert "3 reports count for nothing from now on." in html
+    assert '<q dir="auto">a campaign</q>' in html
+    assert AuditEntry.objects.get(action="reports_invalidated").actor_name == "lena"
+
+
+def test_a_plan_that_changed_meanwhile_is_shown_again(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+    key = key_of(post(lena, report).content.decode())
+    sent(client_of_sender, 1)
+
+    again = post(lena, report, confirm=key)
+
+    assert again.status_code == 409
+    assert "Meanwhile the plan has changed." in again.content.decode()
+    assert not Invalidation.objects.exists()
+    assert post(lena, report, confirm=key_of(again.content.decode())).status_code == 302
+
+
+def test_the_last_day_of_the_scope_is_included(client_of_sender: Client, lena: Browser) -> None:
+    report = sent(client_of_sender, 1)[0]
+    day = report.received_at.date().isoformat()
+
+    html = post(lena, report, since=day, until=day).content.decode()
+    assert "1 report would count for nothing." in html
+    html = post(lena, report, until="2020-01-01").content.decode()
+    assert "0 reports would count for nothing." in html
+    assert 'name="confirm"' not in html
+
+
+def test_without_a_reason_nothing_is_planned(client_of_sender: Client, lena: Browser) -> None:
+    report = sent(client_of_sender, 1)[0]
+
+    assert post(lena, report, reason=" ").status_code == 422
+
+
+def test_it_is_revoked_by_one_press(client_of_sender: Client, lena: Browser) -> None:
+    report = sent(client_of_sender, 1)[0]
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+    number = str(Invalidation.objects.get().pk)
+
+    assert lena.post(address(report), {"revoke": number}).status_code == 302
+
+    assert standings() == ["pending"]
+    html = page(lena, address(report))
+    assert "1 report counts again." in html
+    assert "Revoke it" not in html
+    for odd in ("0", "x", "9" * 30):
+        assert lena.post(address(report), {"revoke": odd}).status_code == 404
+
+
+def test_the_closed_item_says_why_it_is_resolved(client_of_sender: Client, lena: Browser) -> None:
+    report = sent(client_of_sender, 1)[0]
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+
+    assert "Closed, because who reported it acted in bad faith." in page(lena, "/review/resolved/")
+
+
+def test_its_sender_reads_that_it_is_resolved_by_no_decision(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+
+    told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()
+
+    assert (told["status"], told["decision"]) == ("resolved", None)
