@@ -68,7 +68,7 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('draw of samples'))")
         rows = [
-            draw_from(of=of, since=since, until=until, seed=seed, actor_name=actor_name)
+            _draw_from(of=of, since=since, until=until, seed=seed, actor_name=actor_name)
             for of, since, until in _due()
         ]
         drawn = [row for row in rows if row]
@@ -82,7 +82,7 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
     return drawn
 
 
-def draw_from(
+def _draw_from(
     *, of: Draw.Of, since: datetime, until: datetime, seed: str, actor_name: str
 ) -> Draw | None:
     """One draw of the time [since, until), in the caller's transaction; None where nothing is there."""
