@@ -12,6 +12,7 @@ from classifier.tests import history
 from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end_jobs, make_batch
 from classifier.tests.situations import load_version
 from reports.tests.sending import body_saying, make_sender
+from reviews.models import Claim
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
 
 
@@ -107,6 +108,16 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
         "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
     }
+
+
+def blind_item(policy: PolicyVersion, name: str) -> str:
+    """The address of an item that this person, who is there, has in hand blind."""
+    report = make_sender("blind-app").send(body_saying("Dinner at eight?"))
+    classify(report, policy)
+    reviewer = User.objects.get(username=name)
+    until = Now() + timedelta(minutes=10)
+    Claim.objects.create(item=report.item, reviewer=reviewer, blind=True, expires_at=until)
+    return f"/review/items/{report.item_id}/?from=needs-review"
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:
