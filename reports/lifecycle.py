@@ -154,7 +154,7 @@ def _is_disagreement(report: Report, verdict: NewVerdict) -> bool:
 
 
 def _in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand or made wait."""
+    """Those that a decision names, and those whose item somebody has in hand, made wait or sent back."""
     with connection.cursor() as cursor:
         cursor.execute(_IN_PEOPLES_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
@@ -169,7 +169,9 @@ WHERE id = ANY(%s) AND (
     OR EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
         AND released_at IS NULL AND expires_at > clock_timestamp())
     OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
-        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp())))
+        AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp()))
+    OR EXISTS (SELECT FROM reports_auditentry WHERE object_type = 'item'
+        AND object_id = report.item_id::text AND action = 'sent_back'))
 """
 
 

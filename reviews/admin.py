@@ -11,7 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from reports.admin import EvidenceAdmin, describe
 from reports.foreign_text import show_controls
 from reports.models import Item
-from reviews import accounts_admin, action_admin, batch_admin, desk_admin, double_review_admin
+from reviews import (
+    accounts_admin,
+    action_admin,
+    batch_admin,
+    desk_admin,
+    double_review_admin,
+    quality_admin,
+)
 from reviews.models import Decision
 
 __all__ = [
@@ -21,6 +28,7 @@ __all__ = [
     "batch_admin",
     "desk_admin",
     "double_review_admin",
+    "quality_admin",
 ]
 
 

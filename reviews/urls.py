@@ -15,7 +15,9 @@ from reviews.views.item import reveal, show_item
 from reviews.views.lists import show_disagreements, show_list
 from reviews.views.pause import pause
 from reviews.views.preferences import show_preferences, switch_keys
+from reviews.views.quality import show_misses, show_quality
 from reviews.views.saved_views import change_view, show_views
+from reviews.views.second import undo_second
 from reviews.views.undo import undo
 
 SLUGS = "|".join(BY_SLUG)
@@ -27,6 +29,8 @@ urlpatterns = [
     re_path(rf"^review/(?P<slug>{SLUGS})/start/$", moving.start, name="review-start"),
     re_path(rf"^review/(?P<slug>{SLUGS})/bulk/$", decide_chosen, name="review-bulk"),
     path("review/disagreements/", show_disagreements, name="review-disagreements"),
+    path("review/quality/", show_quality, name="review-quality"),
+    path("review/quality/missed/", show_misses, name="review-misses"),
     path("review/pause/", pause, name="review-pause"),
     path("review/preferences/", show_preferences, name="review-preferences"),
     path("review/search/", show_search, name="review-search"),
@@ -41,6 +45,7 @@ urlpatterns = [
     path("review/items/<int:item_id>/put-aside/", moving.put_aside, name="review-put-aside"),
     path("review/items/<int:item_id>/hand-over/", moving.hand_over, name="review-hand-over"),
     path("review/decisions/<int:decision_id>/undo/", undo, name="review-undo"),
+    path("review/second-reviews/<int:second_id>/undo/", undo_second, name="review-undo-second"),
     path("review/items/<int:item_id>/reveal/", reveal, name="review-reveal"),
     path("review/items/<int:item_id>/draft/", keep_draft, name="review-draft"),
     path("review/preferences/keys/", switch_keys, name="review-keys"),

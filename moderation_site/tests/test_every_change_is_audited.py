@@ -55,7 +55,7 @@ READS = {
     *("api/<rest>", "api/docs/", "api/schema/", "api/v1/reports/<public_id>/"),
     "language/",
     *("review/", "review/<slug>/", "review/disagreements/", "review/search/", "review/decisions/"),
-    "review/authors/<public_id>/",
+    *("review/authors/<public_id>/", "review/quality/"),
     "review/quality/differences/",
     "review/quality/to-settle/",
     "review/quality/evaluation/<set_name>/",

@@ -2,9 +2,22 @@
 
 from datetime import UTC, datetime, timedelta
 
+from django.contrib.auth.models import User
+
 from classifier.models import PolicyVersion
 from reports.models import Report
-from reviews.models import BlindAudit, Decision, DoubleReview, Draw, SamplingRate, Stratum
+from reports.tests.sending import Client, body_saying
+from reviews.decisions import Wish, decide_item
+from reviews.models import (
+    Action,
+    BlindAudit,
+    Decision,
+    DoubleReview,
+    Draw,
+    SamplingRate,
+    Stratum,
+)
+from reviews.tests.people import classify
 
 
 def drawn_audit(
@@ -41,10 +54,45 @@ def drawn_double_review(decision: Decision, *, population: int = 1, drawn: int =
     return DoubleReview.objects.create(stratum=stratum, decision=decision)
 
 
-def sample_always(of: str, rate: float = 1.0) -> None:
-    """Set the general rate of one kind: 1 always, 0 never."""
-    SamplingRate.objects.filter(of=of, sender=None, language="", category="", band="").update(
-        rate=rate
+def share(of: str, rate: float) -> None:
+    """Set how much of what is handed out is so: 1 always, 0 never."""
+    SamplingRate.objects.update_or_create(of=of, defaults={"rate": rate})
+
+
+def judge_spam(report: Report, policy: PolicyVersion) -> None:
+    """It comes to needs review, below critical."""
+    classify(
+        report,
+        policy,
+        category="spam",
+        confidence=0.88,
+        severity=1,
+        safe=False,
+        summary="It advertises.",
+        rules=["unsafe_category"],
+    )
+
+
+def judged_safe(client: Client, policy: PolicyVersion, text: str) -> Report:
+    report = client.send(body_saying(text))
+    classify(report, policy)
+    return report
+
+
+def decided(
+    client: Client, policy: PolicyVersion, text: str, *, by: str, action: str = "no_violation"
+) -> Decision:
+    """Someone's decision about a new report in review."""
+    report = client.send(body_saying(text))
+    judge_spam(report, policy)
+    reviewer, _made = User.objects.get_or_create(username=by)
+    upholds = Action.objects.get(pk=action).upholds
+    return decide_item(
+        item_id=report.item_id,
+        reviewer=reviewer,
+        wish=Wish(action, "spam" if upholds else "", note=f"a note of {by}"),
+        report_ids=[report.pk],
+        last_decision_id=None,
     )
 
 
