@@ -34,7 +34,6 @@ def show_calibration(request: HttpRequest) -> HttpResponse:
         return redirect(request.path)
     context = {
         "page": page,
-        "quality": True,
         "policy": active_policy_with_rest(),
         "may_settle": request.user.has_perm(DECIDE_ESCALATED),
         "from_top": "after" not in request.GET,

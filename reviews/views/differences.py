@@ -38,7 +38,6 @@ def show_differences(request: HttpRequest) -> HttpResponse:
         return redirect(address_of("review-differences", query=urlencode(chosen)))
     around = {name: value for name, value in chosen.items() if name not in {"machine", "people"}}
     context = {
-        "quality": True,
         "form": form,
         "chips": form.chips(),
         "page": page,

@@ -58,7 +58,6 @@ def show_set(request: HttpRequest, set_name: str) -> HttpResponse:
         return redirect(request.path)
     (counted,) = count_cases([evaluation_set])
     context = {
-        "quality": True,
         "counted": counted,
         "page": page,
         "policy": active_policy_with_rest(),
@@ -142,7 +141,6 @@ def take_out(request: HttpRequest, case_id: int) -> HttpResponse:
 
 def _render_sets(request: HttpRequest, form: SetForm, *, status: int = 200) -> HttpResponse:
     context = {
-        "quality": True,
         "counted": count_cases(EvaluationSet.objects.order_by("name")),
         "form": form,
         "policy": active_policy_with_rest(),
