@@ -191,3 +191,20 @@ def test_severe_text_is_veiled_as_everywhere(
     veiled.post("/review/preferences/", {"veil_from": "0", "pause_after": "5"})
 
     assert "the very words of it" not in page(veiled, MISSED)
+
+
+def test_what_anybody_wrote_is_shown_and_not_obeyed(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    evil = "<script>alert(1)</script>\u202e"
+    item = {"type": evil, "id": evil, "author_id": evil, "url": None}
+    missed = send_safe(client_of_sender, policy, f"{evil} one", item=item)
+    find_missed(dana, missed)
+    send_safe(client_of_sender, policy, f"{evil} two", item={**item, "id": f"{evil}2"})
+
+    html = page(lena, MISSED)
+
+    assert "the same author" in html
+    assert "<script>alert" not in html
+    assert "\u202e" not in html
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 6
