@@ -61,13 +61,15 @@ def take(  # noqa: PLR0913 - a claim has so many sides
     reviewer: User,
     kept_by: Collection[Hold.Kind],
     audit: bool = True,
+    listed: Item.List | None = None,
     blind: bool = False,
     double_review: int | None = None,
 ) -> bool:
     """As `claim_item`; `kept_by`: the kinds of holds that forbid it, a proposal only one's own.
 
     One round trip, for it stands before each opened page. `audit` is False where a row of the
-    caller's says it all. What one has in hand stays blind, or not, as it is.
+    caller's says it all; `listed`: only while the item stands in this list. What one has in hand
+    stays blind, or not, as it is.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -80,6 +82,7 @@ def take(  # noqa: PLR0913 - a claim has so many sides
                 "holds": HOLDS.total_seconds(),
                 "longest": LONGEST_CLAIM.total_seconds(),
                 "audit": audit,
+                "list": listed and listed.value,
                 "blind": blind,
                 "double_review": double_review,
             },
@@ -94,7 +97,8 @@ def take(  # noqa: PLR0913 - a claim has so many sides
 _TAKE = """
 SELECT FROM reports_item WHERE id = %(item)s FOR NO KEY UPDATE;
 WITH item AS (
-    SELECT id FROM reports_item WHERE id = %(item)s AND (list <> 'resolved'
+    SELECT id FROM reports_item
+    WHERE id = %(item)s AND list = coalesce(%(list)s, list) AND (list <> 'resolved'
         OR EXISTS (SELECT FROM reviews_doublereview AS review
             WHERE review.id = %(double_review)s::bigint AND answered_at IS NULL
                 AND NOT EXISTS (SELECT FROM reviews_decision WHERE overrides_id = decision_id)))

@@ -12,7 +12,8 @@ from django.db.models.functions import Now
 from classifier.models import Classification
 from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
-from reviews.models import Claim, DecidedReport, Decision, DoubleReview
+from reviews.blind import in_hand_blind
+from reviews.models import DecidedReport, Decision, DoubleReview
 from reviews.queue import PAGE
 
 
@@ -53,8 +54,7 @@ def read_calibration(*, reader: User, after: str = "") -> CalibrationPage:
 
     What `reader` has in hand blind is left out.
     """
-    blind = Claim.objects.in_force().filter(reviewer=reader, blind=True)
-    found = to_settle().exclude(decision__item__in=blind.values("item"))
+    found = to_settle().exclude(decision__item__in=in_hand_blind(reader))
     if after:
         found = found.filter(_beyond(after))
     rows = list(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from reviews.quality.differences import Kind, kind_of
+from reviews.quality.differences import NO_VIOLATION, Kind, kind_of
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Table:
 
 def table_of(counts: Mapping[tuple[str, str], int], *, chosen: Mapping[str, str]) -> Table:
     """`chosen`: what narrows the list already, by the names in the address."""
-    machines = sorted({machine for machine, _people in counts})
-    people = sorted({people for _machine, people in counts})
+    machines = sorted({machine for machine, _people in counts}, key=_no_violation_first)
+    people = sorted({people for _machine, people in counts}, key=_no_violation_first)
     return Table(
         people,
         [
@@ -36,6 +36,10 @@ def table_of(counts: Mapping[tuple[str, str], int], *, chosen: Mapping[str, str]
             for machine in machines
         ],
     )
+
+
+def _no_violation_first(category: str) -> tuple[bool, str]:
+    return category != NO_VIOLATION, category
 
 
 def _cell(

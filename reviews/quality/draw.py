@@ -65,18 +65,13 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
     otherwise a new one.
     """
     seed = seed or token_hex(16)
-    drawn = []
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('draw of samples'))")
-        for of, since, until in _due():
-            values: dict[str, Any] = {"of": of, "since": since, "until": until, "seed": seed}
-            cursor.execute(ANYTHING[of], values)
-            if not cursor.fetchone()[0]:
-                continue
-            row = Draw.objects.create(**values, actor_name=actor_name)
-            cursor.execute(DRAW[of], {**values, "draw": row.pk})
-            _answer_what_came(row)
-            drawn.append(row)
+        rows = [
+            _draw_from(of=of, since=since, until=until, seed=seed, actor_name=actor_name)
+            for of, since, until in _due()
+        ]
+        drawn = [row for row in rows if row]
         if drawn:
             write_audit(
                 action="samples_drawn",
@@ -85,6 +80,21 @@ def draw(*, actor_name: str, seed: str = "") -> list[Draw]:
                 detail={"draws": [row.pk for row in drawn]},
             )
     return drawn
+
+
+def _draw_from(
+    *, of: Draw.Of, since: datetime, until: datetime, seed: str, actor_name: str
+) -> Draw | None:
+    """One draw of the time [since, until), in the caller's transaction; None where nothing is there."""
+    values: dict[str, Any] = {"of": of, "since": since, "until": until, "seed": seed}
+    with connection.cursor() as cursor:
+        cursor.execute(ANYTHING[of], values)
+        if not cursor.fetchone()[0]:
+            return None
+        row = Draw.objects.create(**values, actor_name=actor_name)
+        cursor.execute(DRAW[of], {**values, "draw": row.pk})
+    _answer_what_came(row)
+    return row
 
 
 def _answer_what_came(row: Draw) -> None:

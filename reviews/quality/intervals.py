@@ -101,11 +101,13 @@ def weighted(sums: Weights, confidence: float = CONFIDENCE) -> tuple[float, floa
     """The interval of a weighted share: Clopper and Pearson's of the effective size.
 
     After Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data". With the smaller effective size it covers the truth
-    at 0.95 or above in each situation that `dev.bench audits` and its trial tried; with either of
-    the two alone, with Wilson's in its place and with the gamma interval of Tiwari, Clegg and Zou
-    (2006) it fell to 0.86-0.93 in some, and Fay and Feuer's gamma interval (1997) was wider where
-    shares are not rare. Without a single find its upper bound is about 3.7 of the effective size.
+    positive counts estimated from survey data". Chosen by 2,000 simulated samples of each of some
+    twenty situations: one draw and thirty small ones, half answered, misses everywhere, in one language, in
+    one large stratum or where confidence is low. With the smaller effective size it covered the
+    truth in 95.4 to 100 of 100; with Kish's alone in 91.7 at the worst, with Korn and Graubard's
+    alone in 93.1, Wilson's in 88.3, the gamma interval of Tiwari, Clegg and Zou (2006) in 86.3. Fay
+    and Feuer's gamma interval (1997) held as well, and was up to 1.3 times as wide where shares are
+    not rare. Without a find the upper bound is about 3.7 / the effective size.
     """
     effective = sums.effective
     return clopper_pearson(sums.share * effective, effective, confidence)

@@ -4,7 +4,6 @@ from random import SystemRandom
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import BigIntegerField, Exists, F, OuterRef, QuerySet, Value
 from django.utils.crypto import salted_hmac
 
@@ -58,7 +57,14 @@ def claim_sample(*, filters: Filters, reviewer: User, beside: int | None = None)
         found = samples.filter(Exists(items)).exclude(its_item=beside).order_by("pk")
         pairs: list[tuple[int, int | None]] = list(found.values_list("its_item", "second")[:TRIED])
         for item_id, double_review in pairs:
-            if _take(item_id, where, reviewer, double_review):
+            if take(
+                item_id=item_id,
+                reviewer=reviewer,
+                kept_by=kept_from(reviewer),
+                listed=where,
+                blind=True,
+                double_review=double_review,
+            ):
                 return item_id
     return None
 
@@ -102,17 +108,3 @@ def _may_be_handed(where: Item.List, filters: Filters, reviewer: User) -> QueryS
         ~Exists(keeping_from(reviewer).filter(**this)),
     )
     return not_opted_out(items, reviewer)
-
-
-def _take(item_id: int, where: Item.List, reviewer: User, double_review: int | None) -> bool:
-    with transaction.atomic():
-        items = Item.objects.select_for_update(no_key=True, skip_locked=True)
-        if items.filter(pk=item_id, list=where).first() is None:
-            return False  # somebody has just moved it, or is about to
-        return take(
-            item_id=item_id,
-            reviewer=reviewer,
-            kept_by=kept_from(reviewer),
-            blind=True,
-            double_review=double_review,
-        )

@@ -15,7 +15,7 @@ from classifier.tests.situations import load_version
 from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.models import Draw, SamplingRate
+from reviews.models import Claim, Draw, SamplingRate
 from reviews.quality.draw import draw
 from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
@@ -165,6 +165,16 @@ def furnish_quality(policy: PolicyVersion, dana: Browser) -> dict[str, str]:
         "quality of an empty time": "/review/quality/?within=30d",
         "missed": "/review/quality/missed/",
     }
+
+
+def blind_item(policy: PolicyVersion, name: str) -> str:
+    """The address of an item that this person, who is there, has in hand blind."""
+    report = make_sender("blind-app").send(body_saying("Dinner at eight?"))
+    classify(report, policy)
+    reviewer = User.objects.get(username=name)
+    until = Now() + timedelta(minutes=10)
+    Claim.objects.create(item=report.item, reviewer=reviewer, blind=True, expires_at=until)
+    return f"/review/items/{report.item_id}/?from=needs-review"
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:

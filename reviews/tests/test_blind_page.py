@@ -47,8 +47,8 @@ def reports(client_of_sender: Client, policy: PolicyVersion) -> Reports:
     return found
 
 
-def hand_out(browser: Browser, kind: str, reports: Reports) -> str:
-    """The address that starting leads to, where just this one is free; nobody has anything before."""
+def leave_free(kind: str, reports: Reports) -> None:
+    """Nobody has anything in hand but the other samples."""
     Claim.objects.update(released_at=Now())
     share(Of.MIXED_IN, 0 if kind == "other" else 1)
     share(Of.BLIND, 1)
@@ -57,6 +57,11 @@ def hand_out(browser: Browser, kind: str, reports: Reports) -> str:
         Claim.objects.create(
             item=reports[sample].item, reviewer=lena, expires_at=Now() + timedelta(minutes=5)
         )
+
+
+def hand_out(browser: Browser, kind: str, reports: Reports) -> str:
+    """The address that starting leads to, where just this one is free."""
+    leave_free(kind, reports)
     answer = browser.post("/review/needs-review/start/?language=en")
     address = str(answer["Location"])
     assert str(reports[kind].item_id) in address
@@ -391,10 +396,15 @@ def test_the_text_is_hidden_from_all_who_hide_anything_and_shown_when_they_ask(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_blind_page_makes_few_statements(dana: Browser, reports: Reports, kind: str) -> None:
-    address = hand_out(dana, kind, reports)
-
-    with CaptureQueriesContext(connection) as asked:
+def test_handing_it_out_and_its_page_make_few_statements(
+    dana: Browser, reports: Reports, kind: str
+) -> None:
+    leave_free(kind, reports)
+    with CaptureQueriesContext(connection) as of_starting:
+        address = dana.post("/review/needs-review/start/")["Location"]
+    with CaptureQueriesContext(connection) as of_the_page:
         page(dana, address)
 
-    assert 5 < len(asked) <= 12
+    assert str(reports[kind].item_id) in address
+    assert 5 < len(of_starting) <= 12
+    assert 5 < len(of_the_page) <= 12

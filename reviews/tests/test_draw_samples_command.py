@@ -83,7 +83,7 @@ def test_for_a_program_it_tells_one_object_a_line(sender: Sender) -> None:
             "drawn": 4,
         }
     ]
-    assert done == {"event": "done", "draws": [row.pk]}
+    assert done == {"event": "done", "draws": [row.pk], "settled": 0}
 
 
 def test_a_second_one_beside_it_is_refused(sender: Sender) -> None:

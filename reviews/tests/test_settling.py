@@ -1,10 +1,12 @@
 """A lead settles which of two answers stands; it is on record, once, and overrides where it must."""
 
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db.models.functions import Now
 from django.test import Client as Browser
 from django.utils import timezone
@@ -209,6 +211,18 @@ def test_a_third_person_s_decision_settles_it_as_it_says(
     assert settled(review) == (side, "noor", Decision.objects.latest("pk").pk)
     assert AuditEntry.objects.latest("pk").action == "settled"
     assert settle_what_was_overridden() == 0
+
+
+def test_every_night_it_is_settled_with_the_draw(review: DoubleReview) -> None:
+    wish(review.decision.reports.get(), "noor", action="warn", category="spam")
+    out = StringIO()
+
+    call_command("draw_samples", stdout=out)
+    assert settled(review) == ("", None, None)
+    call_command("draw_samples", "--execute", stdout=out)
+
+    assert "Settled by a later decision: 1." in out.getvalue()
+    assert settled(review)[:2] == ("neither", "noor")
 
 
 def test_a_decision_that_may_still_be_taken_back_settles_nothing(

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 from classifier.management.operation import Telling, alone, ends_by_signal
 from reviews.models import Draw
 from reviews.quality.draw import PlannedDraw, draw, plan_draw
+from reviews.quality.settle import settle_what_was_overridden
 
 _WORDS = {
     Draw.Of.AUDITS: "verdicts of safe, to be audited",
@@ -16,8 +17,9 @@ _WORDS = {
 class Command(Telling):
     help = (
         "Draw samples of what was judged safe and of what people decided, from the end of the last "
-        "draw until an hour ago, by the sampling rates. For every night. Without --execute it "
-        "prints the plan and changes nothing. Twice draws nothing again."
+        "draw until an hour ago, by the sampling rates; and settle the second reviews whose items "
+        "a third person decided about anew. For every night. Without --execute it prints the plan "
+        "and changes nothing. Twice draws nothing again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,10 +36,14 @@ class Command(Telling):
                     self.stdout.write("Nothing was changed. Add --execute to do it.")
                 return
             drawn = draw(actor_name=f"command {self.name}")
+            settled = settle_what_was_overridden()
             self.tell(
                 "done",
-                {"draws": [row.pk for row in drawn]},
-                [f"Drawn: {len(drawn)} draws." if drawn else "Nothing was drawn."],
+                {"draws": [row.pk for row in drawn], "settled": settled},
+                [
+                    f"Drawn: {len(drawn)} draws." if drawn else "Nothing was drawn.",
+                    *([f"Settled by a later decision: {settled}."] if settled else []),
+                ],
             )
 
 
