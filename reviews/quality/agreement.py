@@ -73,7 +73,7 @@ class _Answer(NamedTuple):
     category: str
     name: str
     side: str
-    agrees: bool
+    agrees: bool | None
 
     @property
     def said(self) -> Said:
