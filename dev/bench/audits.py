@@ -175,7 +175,7 @@ def table(tally: Tally, passed: dict[str, tuple[int, int]], *, rate: float) -> l
     there, missed = map(sum, zip(*passed.values(), strict=True))
     own = passed[LANGUAGE][1] / passed[LANGUAGE][0]
     return [
-        f"{tally.runs} runs of {tally.audits:,} audits of {there:,} verdicts of safe, at {rate:.1%}",
+        f"{tally.runs} runs of {tally.audits:,} audits of {there:,} items judged safe, at {rate:.1%}",
         f"truly missed           {missed / there:.3%} overall, {own:.3%} in {LANGUAGE}, none elsewhere",
         f"covered overall        {tally.covered / tally.runs:.1%}, nominal 95%",
         f"covered in {LANGUAGE}          {tally.covered_language / tally.runs:.1%}",

@@ -22,13 +22,13 @@ class Share:
     label: str
     """A language, a category, a sender's name, a band, a version's number or a month, “2026-11”."""
     population: int
-    """Verdicts of safe that were drawn from."""
+    """Items that were drawn from, each by a verdict of safe."""
     drawn: int
     answered: int
     found: int
     """Audits in which a person found a violation."""
     share: float | None
-    """Weighted: each answer stands for as many verdicts as its stratum's sample does."""
+    """Weighted: each answer stands for as many items as its stratum's sample does."""
     low: float | None
     high: float | None
 

@@ -63,5 +63,5 @@ def test_with_all_of_it_audited_the_truth_is_found_and_nothing_stays_behind(
     assert not Draw.objects.exists()
     assert not BlindAudit.objects.exists()
     said = table(tally, passed, rate=1)
-    assert said[0] == f"2 runs of {there:,} audits of {there:,} verdicts of safe, at 100.0%"
+    assert said[0] == f"2 runs of {there:,} audits of {there:,} items judged safe, at 100.0%"
     assert f"{missed / there:.3%} overall" in said[1]

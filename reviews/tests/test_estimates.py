@@ -125,6 +125,20 @@ def test_without_a_miss_the_upper_bound_says_how_little_was_looked_at(sender: Se
     assert overall.high == pytest.approx(1 - 0.025 ** (1 / 10))
 
 
+def test_an_item_that_fifteen_people_reported_is_one_answer(sender: Sender) -> None:
+    rate_of("audits", 1)
+    (first,) = judge_safe(sender.pk, 1)
+    same = judge_safe(sender.pk, 14, item=first.item_id)
+    judge_safe(sender.pk, 1)
+    draw(actor_name="test")
+    decide(first, "remove", "spam", also=same)
+
+    overall = read_estimates().overall
+
+    assert counts(overall) == (2, 2, 1, 1)
+    assert (overall.low, overall.high) == pytest.approx(clopper_pearson(1, 1))
+
+
 def test_every_side_of_a_kind_is_told(sender: Sender, policy: PolicyVersion) -> None:
     judge_safe(sender.pk, 30, category="none", confidence=0.97, at=datetime(2026, 6, 3, tzinfo=UTC))
     newer = load_version(prompt="Another.").number
