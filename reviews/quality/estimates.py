@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from reports.models import Severity
+from reviews.quality.answers import GIVEN_BLIND
 from reviews.quality.exact_test import chance_of_as_many, holm
 from reviews.quality.intervals import Weights, weighted
 
@@ -44,6 +45,8 @@ class Estimates:
     by_month: list[Share]
     severe: int
     """Misses that were HIGH or more."""
+    blind: int
+    """Answers of people who had the item blind; what came before people otherwise answers as well."""
     open: int
     """Drawn and not answered."""
 
@@ -62,6 +65,7 @@ class _Cell(NamedTuple):
     answered: int
     found: int
     severe: int
+    blind: int
     weight: float
     found_weight: float
     squares: float
@@ -97,6 +101,7 @@ def read_estimates(
         by_version=_shares(cells, lambda cell: cell.version),
         by_month=_shares(cells, lambda cell: cell.month),
         severe=sum(cell.severe for cell in cells),
+        blind=sum(cell.blind for cell in cells),
         open=sum(cell.drawn - cell.answered for cell in cells),
     )
 
@@ -175,35 +180,38 @@ def _share(label: str, cells: Sequence[_Cell]) -> Share:
     )
 
 
-_CELLS = """
+# Narrowed before the audits are read: there are years of them, and this is read every few seconds.
+_CELLS = f"""
 WITH strata AS (
-    SELECT stratum.id, stratum.draw_id, stratum.sender_id, stratum.language, stratum.category,
-        stratum.band, stratum.policy_version_id, stratum.population, stratum.drawn,
+    SELECT stratum.sender_id, stratum.language, stratum.category, stratum.band,
+        stratum.policy_version_id, stratum.population, stratum.drawn,
+        to_char(draw.since AT TIME ZONE 'UTC', 'YYYY-MM') AS month,
         stratum.population::float8 / nullif(stratum.drawn, 0) AS weight,
-        count(audit.decision_id) AS answered,
+        count(decision.id) AS answered,
         count(*) FILTER (WHERE action.outcome = 'upholds') AS found,
         count(*) FILTER (WHERE action.outcome = 'upholds' AND decision.severity >= %(severe)s)
-            AS severe
-    FROM reviews_stratum AS stratum
+            AS severe,
+        count(decision.id) FILTER (WHERE {GIVEN_BLIND}) AS blind
+    FROM reviews_draw AS draw
+    JOIN reviews_stratum AS stratum ON stratum.draw_id = draw.id
     LEFT JOIN reviews_blindaudit AS audit ON audit.stratum_id = stratum.id
     LEFT JOIN reviews_decision AS decision ON decision.id = audit.decision_id
     LEFT JOIN reviews_action AS action ON action.slug = decision.action
-    GROUP BY stratum.id)
+    WHERE draw.of = 'audits'
+        AND (%(since)s::timestamptz IS NULL OR draw.since >= %(since)s)
+        AND (%(until)s::timestamptz IS NULL OR draw.since < %(until)s)
+        AND (%(version)s::bigint IS NULL OR stratum.policy_version_id = %(version)s)
+    GROUP BY stratum.id, draw.id)
 SELECT strata.language, strata.category, sender.name, strata.band,
-    coalesce(strata.policy_version_id::text, ''),
-    to_char(draw.since AT TIME ZONE 'UTC', 'YYYY-MM'),
+    coalesce(strata.policy_version_id::text, ''), strata.month,
     sum(strata.population)::bigint, sum(strata.drawn)::bigint,
     sum(strata.answered)::bigint, sum(strata.found)::bigint, sum(strata.severe)::bigint,
+    sum(strata.blind)::bigint,
     coalesce(sum(strata.answered * strata.weight), 0),
     coalesce(sum(strata.found * strata.weight), 0),
     coalesce(sum(strata.answered * strata.weight ^ 2), 0),
     coalesce(sum(strata.found * strata.weight ^ 2), 0)
 FROM strata
-JOIN reviews_draw AS draw ON draw.id = strata.draw_id
 JOIN reports_sender AS sender ON sender.id = strata.sender_id
-WHERE draw.of = 'audits'
-    AND (%(since)s::timestamptz IS NULL OR draw.since >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR draw.since < %(until)s)
-    AND (%(version)s::bigint IS NULL OR strata.policy_version_id = %(version)s)
 GROUP BY 1, 2, 3, 4, strata.policy_version_id, 6
-"""
+"""  # noqa: S608 - put together from our own text alone

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -13,13 +15,13 @@ from classifier.models import PolicyVersion
 from classifier.tests.situations import load_version
 from reports.models import Report, Sender
 from reports.tests.sending import Client
-from reviews.models import BlindAudit
+from reviews.models import BlindAudit, Claim
 from reviews.quality.draw import draw
 from reviews.quality.estimates import Share, named_languages, read_estimates
 from reviews.quality.exact_test import chance_of_as_many
 from reviews.quality.intervals import clopper_pearson
 from reviews.tests.harms import unguarded
-from reviews.tests.sampling import decide, judge_safe, rate_of
+from reviews.tests.sampling import decide, hours_ago, judge_safe, rate_of
 
 pytestmark = pytest.mark.django_db
 
@@ -219,6 +221,60 @@ def test_however_many_kinds_there_are_it_is_one_statement(
 
     with django_assert_num_queries(1):
         read_estimates()
+
+
+def test_answers_are_told_that_were_given_blind(sender: Sender) -> None:
+    rate_of("audits", 1)
+    seeing, blind, after_another, seen_before = judge_safe(sender.pk, 4)
+    draw(actor_name="test")
+    hold_blind(blind, "dana")
+    for report in (seeing, blind):
+        decide(report, "no_violation")
+    # Somebody else decides meanwhile, so that dana is shown it; and dana opens the item anew, seeing.
+    hold_blind(after_another, "dana")
+    decide(after_another, "no_violation", by="noor")
+    decide(after_another, "no_violation")
+    hold_blind(seen_before, "dana", blind=False)
+    decide(seen_before, "no_violation")
+
+    estimates = read_estimates()
+
+    assert (estimates.overall.answered, estimates.blind) == (4, 1)
+
+
+def test_of_a_period_no_older_audit_is_read(sender: Sender) -> None:
+    rate_of("audits", 1)
+    judge_safe(sender.pk, 300, at=datetime(2026, 6, 3, tzinfo=UTC))
+    judge_safe(sender.pk, 5, at=datetime(2026, 7, 3, tzinfo=UTC))
+    draw(actor_name="test")
+
+    before = audits_read()
+    assert read_estimates(since=datetime(2026, 7, 1, tzinfo=UTC)).overall.drawn == 5
+
+    assert 5 <= audits_read() - before < 50
+
+
+def audits_read() -> int:
+    """Rows of audits that this transaction has read so far, by an index wherever one serves."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables"
+            " WHERE relname = 'reviews_blindaudit'"
+        )
+        (rows,) = cursor.fetchone()
+        return int(rows)
+
+
+def hold_blind(report: Report, name: str, *, blind: bool = True) -> None:
+    """That the person took its item a minute ago, and let go of it."""
+    person, _made = User.objects.get_or_create(username=name)
+    claim = Claim.objects.create(
+        item=report.item, reviewer=person, blind=blind, expires_at=hours_ago(-1)
+    )
+    Claim.objects.filter(pk=claim.pk).update(
+        claimed_at=hours_ago(1 / 60), released_at=timezone.now()
+    )
 
 
 # --- Languages that stand out

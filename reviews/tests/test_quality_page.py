@@ -106,6 +106,7 @@ def test_numbers_are_those_of_the_rows(
 
     assert "an estimated 10.0% (" in estimates
     assert "by 3 audits." in estimates
+    assert "Answered blind: 0 of 3." in estimates
     assert "1 audit found a violation." in estimates
     assert "0 audits wait for their answer." in estimates
     by_language = table(estimates, "missed-by-language")
