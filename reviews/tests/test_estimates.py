@@ -7,8 +7,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from classifier.models import PolicyVersion
@@ -17,8 +15,7 @@ from reports.models import Report, Sender
 from reports.tests.sending import Client
 from reviews.models import BlindAudit, Claim
 from reviews.quality.draw import draw
-from reviews.quality.estimates import Share, named_languages, read_estimates
-from reviews.quality.exact_test import chance_of_as_many
+from reviews.quality.estimates import Share, read_estimates
 from reviews.quality.intervals import clopper_pearson
 from reviews.tests.harms import unguarded
 from reviews.tests.sampling import decide, hours_ago, judge_safe, rate_of
@@ -275,57 +272,3 @@ def hold_blind(report: Report, name: str, *, blind: bool = True) -> None:
     Claim.objects.filter(pk=claim.pk).update(
         claimed_at=hours_ago(1 / 60), released_at=timezone.now()
     )
-
-
-# --- Languages that stand out
-
-
-def share_of(label: str, answered: int, found: int) -> Share:
-    return Share(label, answered * 50, answered, answered, found, None, None, None)
-
-
-def test_a_language_with_more_misses_than_chance_gives_is_named() -> None:
-    shares = [share_of("ar", 300, 6), share_of("en", 900, 1), share_of("fr", 300, 0)]
-    chance = stats.fisher_exact([[6, 294], [1, 1199]], alternative="greater").pvalue
-    assert chance < 0.05 / 3
-
-    assert named_languages(shares) == ["ar"]
-
-
-def test_what_chance_may_give_names_none() -> None:
-    shares = [share_of("ar", 300, 2), share_of("en", 900, 1), share_of("fr", 300, 0)]
-    chance = stats.fisher_exact([[2, 298], [1, 1199]], alternative="greater").pvalue
-    assert chance > 0.05 / 3  # and more so for the others
-
-    assert named_languages(shares) == []
-
-
-def test_the_more_languages_the_more_it_takes() -> None:
-    pair = [share_of("ar", 300, 4), share_of("en", 900, 1)]
-    rest = [share_of(f"x{number}", 1, 0) for number in range(40)]
-
-    assert named_languages(pair) == ["ar"]
-    assert named_languages(pair + rest) == []
-
-
-def test_two_languages_that_stand_out_are_both_named() -> None:
-    shares = [share_of("ar", 300, 12), share_of("fa", 300, 12), share_of("en", 2000, 1)]
-
-    assert named_languages(shares) == ["ar", "fa"]
-
-
-@pytest.mark.parametrize("shares", [[], [share_of("ar", 50, 9)], [share_of("ar", 0, 0)]])
-def test_with_nothing_to_compare_none_is_named(shares: list[Share]) -> None:
-    assert named_languages(shares) == []
-
-
-@given(st.integers(0, 300), st.integers(0, 4000), st.integers(0, 300), st.integers(0, 4000))
-def test_the_chance_is_that_of_fishers_test_in_scipy(
-    found: int, not_found: int, rest_found: int, rest_not_found: int
-) -> None:
-    table = [[found, not_found], [rest_found, rest_not_found]]
-    expected = stats.fisher_exact(table, alternative="greater").pvalue
-
-    assert chance_of_as_many(
-        found, found + not_found, rest_found=rest_found, rest_of=rest_found + rest_not_found
-    ) == pytest.approx(expected, rel=1e-7, abs=1e-12)
