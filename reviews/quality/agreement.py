@@ -61,7 +61,7 @@ class Agreements:
     by_pair: list[Agreement]
     overturned: Overturned
     open: int
-    """Drawn and not answered."""
+    """Drawn and not answered, of decisions that still stand: of others nobody is asked any more."""
 
 
 class _Answer(NamedTuple):
@@ -128,7 +128,7 @@ def read_agreement(*, since: datetime | None = None, until: datetime | None = No
         by_language=_by(answers, lambda each: (each.language, ""), lambda each: each.said),
         by_pair=_by(answers, lambda each: each.people, lambda each: each.said_by_people),
         overturned=Overturned(overturned, len(answers) - unsettled, unsettled),
-        open=reviews.filter(answered_at=None).count(),
+        open=reviews.filter(answered_at=None).whose_first_stands().count(),
     )
 
 
