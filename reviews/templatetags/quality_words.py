@@ -39,6 +39,16 @@ def value_of(of: Measured, kind: str) -> str:
 
 
 @register.filter
+def low_of(of: Measured, kind: str) -> str:
+    return _in_words(of, kind)[1]
+
+
+@register.filter
+def high_of(of: Measured, kind: str) -> str:
+    return _in_words(of, kind)[2]
+
+
+@register.filter
 def interval(of: Measured, kind: str) -> str:
     """A value with its interval in words; why there is none, where there is none."""
     if of.value is None:
