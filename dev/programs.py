@@ -67,6 +67,10 @@ def accounts(file: Path, *, env: Mapping[str, str]) -> Program:
     return Program("accounts", (sys.executable, "-m", "dev.accounts", str(file)), env)
 
 
+def looked_again(*, env: Mapping[str, str]) -> Program:
+    return Program("looked-again", (sys.executable, "-m", "dev.looked_again"), env)
+
+
 def standin(port: int, *, env: Mapping[str, str]) -> Program:
     return Program("model", (sys.executable, "-m", "dev.standin", "--port", str(port)), env)
 

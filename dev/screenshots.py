@@ -89,6 +89,8 @@ def with_pages(chromium: str, flags: list[str]) -> None:
             late = (json.dumps(body).encode() for body in list(sample_reports(216))[204:])
             deliver(late, url=url, key=product.accounts["key"])
             take_all(page)
+            supervisor.run_step(programs.looked_again(env=product.env), check=interruption.check)
+            take_quality(browser, url, product.accounts["passwords"]["admin"])
             browser.close()
 
 
@@ -169,6 +171,14 @@ def take_all(page: Page) -> None:
     page.goto("/review/needs-review/?language=ar")
     page.locator(".card .excerpt a").first.click()
     shoot(page, "item-arabic")
+
+
+def take_quality(browser: Browser, url: str, password: str) -> None:
+    page = browser.new_page(base_url=url, viewport=TALL)
+    log_in(page, password, name="admin")
+    take(page, "quality", "/review/quality/?within=all")
+    take(page, "missed", "/review/quality/missed/")
+    page.close()
 
 
 def take(page: Page, name: str, address: str) -> None:

@@ -19,6 +19,7 @@ from classifier.models import (
     ProviderModel,
 )
 from classifier.policies import code_revisions
+from moderation_site.figures_of_quality import figures_of_quality
 from reviews.opting_out import is_taken
 
 
@@ -102,6 +103,7 @@ def metrics(_request: HttpRequest) -> HttpResponse:
     _catalogue(registry)
     _batches(registry)
     _holds(registry)
+    figures_of_quality(registry)
     active = PolicyVersion.objects.active()
     if active is not None:
         for category, taken in is_taken(active).items():

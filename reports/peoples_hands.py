@@ -10,7 +10,9 @@ from django.db import connection
 
 
 def in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand, made wait or brought back."""
+    """Those that a decision names, and those whose item somebody has in hand, made wait, brought
+    or sent back.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_DECIDED_OR_IN_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
@@ -21,9 +23,11 @@ IN_PEOPLES_HANDS = """(
         AND released_at IS NULL AND expires_at > clock_timestamp())
     OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
         AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp()))
-    OR EXISTS (SELECT FROM reports_return WHERE item_id = report.item_id AND ended_at IS NULL))
+    OR EXISTS (SELECT FROM reports_return WHERE item_id = report.item_id AND ended_at IS NULL)
+    OR EXISTS (SELECT FROM reports_auditentry WHERE object_type = 'item'
+        AND object_id = report.item_id::text AND action = 'sent_back'))
 """
-"""SQL: whether somebody has the item of `report` in hand, made it wait or brought it back."""
+"""SQL: whether somebody has the item of `report` in hand, made it wait, brought or sent it back."""
 _DECIDED_OR_IN_HANDS = f"""
 SELECT id FROM reports_report AS report
 WHERE id = ANY(%s) AND (

@@ -11,10 +11,25 @@ from django.utils.translation import gettext_lazy as _
 from reports.admin import EvidenceAdmin, describe
 from reports.foreign_text import show_controls
 from reports.models import Item
-from reviews import accounts_admin, action_admin, batch_admin, desk_admin
+from reviews import (
+    accounts_admin,
+    action_admin,
+    batch_admin,
+    desk_admin,
+    double_review_admin,
+    quality_admin,
+)
 from reviews.models import Decision
 
-__all__ = ["DecisionAdmin", "accounts_admin", "action_admin", "batch_admin", "desk_admin"]
+__all__ = [
+    "DecisionAdmin",
+    "accounts_admin",
+    "action_admin",
+    "batch_admin",
+    "desk_admin",
+    "double_review_admin",
+    "quality_admin",
+]
 
 
 @admin.register(Decision)

@@ -31,13 +31,22 @@ class HeldByAnotherError(Exception):
         self.claim = claim
 
 
-def claim_item(*, item_id: int, reviewer: User) -> bool:
+def claim_item(
+    *, item_id: int, reviewer: User, blind: bool = False, double_review: int | None = None
+) -> bool:
     """Take an item that nobody has, or go on with what one has; says whether one has it then.
 
-    Not where somebody else has it, where it waits for another person, and where it is resolved or
-    not there. Who opens what was put aside means to have it now.
+    Not where somebody else has it, where it waits for another person, and where it is not there or
+    resolved, but for a second review of what stands. Who opens what was put aside means to have it
+    now.
     """
-    return take(item_id=item_id, reviewer=reviewer, kept_by=kept_from(reviewer, put_aside=False))
+    return take(
+        item_id=item_id,
+        reviewer=reviewer,
+        kept_by=kept_from(reviewer, put_aside=False),
+        blind=blind,
+        double_review=double_review,
+    )
 
 
 def lock_open_item(item_id: int) -> Item | None:
@@ -46,13 +55,21 @@ def lock_open_item(item_id: int) -> Item | None:
     return unresolved.select_for_update(no_key=True).first()
 
 
-def take(
-    *, item_id: int, reviewer: User, kept_by: Collection[Hold.Kind], audit: bool = True
+def take(  # noqa: PLR0913 - a claim has so many sides
+    *,
+    item_id: int,
+    reviewer: User,
+    kept_by: Collection[Hold.Kind],
+    audit: bool = True,
+    listed: Item.List | None = None,
+    blind: bool = False,
+    double_review: int | None = None,
 ) -> bool:
     """As `claim_item`; `kept_by`: the kinds of holds that forbid it, a proposal only one's own.
 
     One round trip, for it stands before each opened page. `audit` is False where a row of the
-    caller's says it all.
+    caller's says it all; `listed`: only while the item stands in this list. What one has in hand
+    stays blind, or not, as it is.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -65,6 +82,9 @@ def take(
                 "holds": HOLDS.total_seconds(),
                 "longest": LONGEST_CLAIM.total_seconds(),
                 "audit": audit,
+                "list": listed and listed.value,
+                "blind": blind,
+                "double_review": double_review,
             },
         )
         cursor.nextset()
@@ -77,15 +97,21 @@ def take(
 _TAKE = """
 SELECT FROM reports_item WHERE id = %(item)s FOR NO KEY UPDATE;
 WITH item AS (
-    SELECT id FROM reports_item WHERE id = %(item)s AND list <> 'resolved'
+    SELECT id FROM reports_item
+    WHERE id = %(item)s AND list = coalesce(%(list)s, list) AND (list <> 'resolved'
+        OR EXISTS (SELECT FROM reviews_doublereview AS review
+            WHERE review.id = %(double_review)s::bigint AND answered_at IS NULL
+                AND NOT EXISTS (SELECT FROM reviews_decision WHERE overrides_id = decision_id)))
 ), over AS (
     UPDATE reviews_claim SET released_at = expires_at
     WHERE item_id IN (SELECT id FROM item)
         AND released_at IS NULL AND expires_at <= clock_timestamp()
     RETURNING id
 ), taken AS (
-    INSERT INTO reviews_claim AS claim (item_id, reviewer_id, claimed_at, expires_at)
-    SELECT id, %(reviewer)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(holds)s)
+    INSERT INTO reviews_claim AS claim
+        (item_id, reviewer_id, claimed_at, expires_at, blind, double_review_id)
+    SELECT id, %(reviewer)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(holds)s),
+        %(blind)s, %(double_review)s::bigint
     FROM item CROSS JOIN (SELECT count(*) FROM over) AS gave_way
     WHERE EXISTS (SELECT FROM reviews_claim AS mine
             WHERE mine.item_id = item.id AND mine.reviewer_id = %(reviewer)s

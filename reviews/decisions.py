@@ -18,6 +18,7 @@ from reports.models import Item, Report, Severity
 from reviews.claims import refuse_if_held, release_item
 from reviews.drafts import forget_draft
 from reviews.models import Action, DecidedReport, Decision, Hold
+from reviews.quality.answers import refresh_answers
 from reviews.roles import DECIDE_ESCALATED
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
         upheld=None if proposed else action.upholds,
     )
     settle_open([report.pk for report in reports])
+    refresh_answers([report.pk for report in reports])
     release_item(item.pk)
     if not keeps_draft:
         forget_draft(item_id=item.pk, reviewer=reviewer)

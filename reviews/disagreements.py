@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
+
 from classifier.history import PastVerdict, read_history
 from classifier.models import Disagreement
 from reports.models import Report
+from reviews.blind import in_hand_blind
 from reviews.models import Decision
 from reviews.queue import PAGE
 
@@ -27,9 +30,12 @@ class Page:
     """The key of the next page; blank on the last one."""
 
 
-def read_disagreements(*, after: str = "") -> Page:
-    """One page of what is open. `after` is the key that the page before gave; `ValueError` for another."""
-    found = Disagreement.objects.open()
+def read_disagreements(*, reader: User, after: str = "") -> Page:
+    """One page of what is open, without what the reader has in hand blind.
+
+    `after` is the key that the page before gave; `ValueError` for another.
+    """
+    found = Disagreement.objects.open().exclude(report__item__in=in_hand_blind(reader))
     if after:
         found = found.beyond(after)
     rows = list(found[: PAGE + 1])

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from reports import lifecycle
+from reviews.blind import read_blindness, second_review_by
 from reviews.models import Decision, Draft
 
 
@@ -33,15 +34,20 @@ def save_draft(
 ) -> datetime | None:
     """Keep what is typed in place of what was, and say when; where nothing is, keep nothing.
 
-    `last_decision_id` is the item's newest decision as the page showed it. What comes in after the
-    reviewer's own decision, as the page is left, is not kept: raises `DecidedSinceError`. Raises
-    `Item.DoesNotExist` as well.
+    `last_decision_id` is the item's newest decision as the page showed it; a page of blind work shows
+    none. What comes in after the reviewer's own decision, or their second review, as the page is
+    left, is not kept: raises `DecidedSinceError`. Raises `Item.DoesNotExist` as well.
     """
     with transaction.atomic():
         # Under the item's lock, as deciding: no draft slips in behind the decision that ends it.
         lifecycle.lock_item(item_id)
+        if last_decision_id is None and (blind := read_blindness(item_id=item_id, reader=reviewer)):
+            last_decision_id = blind.stood
         own = Decision.objects.filter(item=item_id, reviewer=reviewer)
         if own.filter(pk__gt=last_decision_id or 0).exists():
+            raise DecidedSinceError
+        # Any other page about such an item names a decision: this one was blind, and is over.
+        if last_decision_id is None and second_review_by(reviewer, item_id=item_id):
             raise DecidedSinceError
         if typed == Typed():
             forget_draft(item_id=item_id, reviewer=reviewer)

@@ -9,6 +9,7 @@ from django.db.models.functions import Least, Now
 
 from reports.audit import write_audit
 from reports.models import Item
+from reviews.blind import BlindWorkError, read_blindness
 from reviews.claims import (
     claim_in_force,
     end_claim_of,
@@ -44,11 +45,11 @@ def hand_over(*, item_id: int, reviewer: User, to: User, note: str = "") -> None
     """Give an item to a colleague, whom it waits for `HANDED_FOR` and who is given it before others.
 
     Raises `ResolvedError`; `HeldByAnotherError` where a third person has it; `WaitsForAnotherError`
-    where the colleague may not decide it. The same hand-over sent twice is one, and another note
-    takes the place of the first.
+    where the colleague may not decide it; `BlindWorkError` for what one has blind. The same hand-over
+    sent twice is one, and another note takes the place of the first.
     """
     with transaction.atomic():
-        item = _locked(item_id)
+        item = _locked(item_id, reviewer)
         standing = claim_in_force(item_id)
         if standing and (standing.reviewer_id, standing.handed_by_id) == (to.pk, reviewer.pk):
             if note not in {"", standing.note}:
@@ -69,11 +70,12 @@ def hand_over(*, item_id: int, reviewer: User, to: User, note: str = "") -> None
 def put_aside(*, item_id: int, reviewer: User, lasts: timedelta, note: str = "") -> None:
     """Take an item out of everybody's way for a time; it keeps its list and its place.
 
-    Raises `ResolvedError`, `HeldByAnotherError`, and `WaitsForAnotherError` where it is escalated or
-    proposed already. What is put aside can be put aside anew; the same request sent twice is one.
+    Raises `ResolvedError`, `HeldByAnotherError`, `BlindWorkError` for what one has blind, and
+    `WaitsForAnotherError` where it is escalated or proposed already. What is put aside can be put
+    aside anew; the same request sent twice is one.
     """
     with transaction.atomic():
-        item = _locked(item_id)
+        item = _locked(item_id, reviewer)
         refuse_if_held(item_id, reviewer)
         standing = Hold.objects.filter(item=item, ended_at=None).first()
         let_go = end_claim_of(item, reviewer)
@@ -100,8 +102,11 @@ def _audit_handing(claim: Claim, *, by: User) -> None:
     write_audit(action="handed_over", of=claim.item, actor=by, detail=detail)
 
 
-def _locked(item_id: int) -> Item:
+def _locked(item_id: int, reviewer: User) -> Item:
     item = lock_open_item(item_id)
+    # Before the list is looked at: what is refused must not tell where the item stands.
+    if read_blindness(item_id=item_id, reader=reviewer) is not None:
+        raise BlindWorkError
     if item is None:
         raise ResolvedError
     return item

@@ -1,7 +1,8 @@
-"""The invariants of history that is asked again: batches, and verdicts that disagree with older ones."""
+"""The invariants of what is looked at again: batches, disagreements between verdicts, blind audits."""
 # ruff: noqa: S608 - the statements are put together from our own constants
 
 from reviews.invariant_queries import CURRENT, Rule
+from reviews.quality.answers import ANSWER
 
 HISTORY_RULES = (
     Rule(
@@ -14,6 +15,13 @@ HISTORY_RULES = (
         current.id = disagreement.classification_id AND NOT current.safe AND (
             report.status = 'judged_safe'
             OR report.status = 'resolved' AND report.upheld_at IS NULL)) IS NOT TRUE""",
+    ),
+    Rule(
+        "V6",
+        "reports whose blind audit has not the answer that the decisions give",
+        f"""
+    SELECT audit.report_id FROM reviews_blindaudit AS audit
+    WHERE audit.decision_id IS DISTINCT FROM {ANSWER}""",
     ),
     Rule(
         "V7",

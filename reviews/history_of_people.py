@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from reports.models import Report
 from reports.models.report import ReportQuerySet
+from reviews.blind import in_hand_blind
 from reviews.cards import cards_of
 from reviews.models import Action, DecidedReport, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE, Card
@@ -50,16 +51,21 @@ class AuthorPage:
     decisions: list[Decision]
 
 
-def decisions_by(
+def decisions_by(  # noqa: PLR0913 - what the form above them narrows them to
     *,
+    reader: User,
     reviewer: str = "",
     action: str = "",
     category: str = "",
     within: timedelta | None = None,
     after: str = "",
 ) -> DecisionsPage:
-    """A page of decisions, newest first; blank means anybody's, any. `ValueError` for an odd key."""
+    """A page of decisions, newest first; blank means anybody's, any. `ValueError` for an odd key.
+
+    Without those about what the `reader` has in hand blind.
+    """
     found = Decision.objects.order_by("-pk").select_related(*_TOLD)
+    found = found.exclude(item__in=in_hand_blind(reader))
     if reviewer:
         # Asked apart: of a join the planner would walk back through everybody's.
         whose = User.objects.filter(username=reviewer).values_list("pk", flat=True).first()
@@ -107,19 +113,23 @@ def read_author(report: Report) -> Author | None:
     return Author(decided, open_reports, looked_at > REPORTS_OF_AN_AUTHOR)
 
 
-def read_author_page(report: Report) -> AuthorPage | None:
-    """The same with the newest open reports, one an item, and the newest decisions."""
+def read_author_page(report: Report, *, reader: User) -> AuthorPage | None:
+    """The same with the newest open reports, one an item, and the newest decisions.
+
+    Both without what the reader has in hand blind.
+    """
     author = read_author(report)
     if author is None:
         return None
-    theirs = _reports_of(report)
+    theirs, blind = _reports_of(report), in_hand_blind(reader)
     newest = theirs.values("pk").order_by("-pk")[:REPORTS_OF_AN_AUTHOR]
     waiting = theirs.filter(pk__in=newest, status__in=["pending", "needs_review"])
+    waiting = waiting.exclude(item__in=blind)
     first = waiting.order_by("item", "-pk").distinct("item").values("pk")
     cards = cards_of(Report.objects.filter(pk__in=first).order_by("-pk")[:PAGE])
     about = DecidedReport.objects.filter(report__in=newest).values("decision")
-    decisions = Decision.objects.filter(pk__in=about).order_by("-pk").select_related(*_TOLD)
-    return AuthorPage(author, cards, list(decisions[:PAGE]))
+    decisions = Decision.objects.filter(pk__in=about).exclude(item__in=blind).order_by("-pk")
+    return AuthorPage(author, cards, list(decisions.select_related(*_TOLD)[:PAGE]))
 
 
 def _reports_of(report: Report) -> ReportQuerySet:

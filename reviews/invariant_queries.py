@@ -80,13 +80,13 @@ _TRIGGERS = """
         ('reviews_action', 'action_stands'),
         ('reports_report', 'report_status_agrees_on_update'),
         ('reports_report', 'report_status_agrees_on_insert'),
+        ('classifier_classification', 'report_status_agrees_with_verdicts'),
         ('reports_invalidation', 'report_status_agrees_after_revoking'),
         ('reports_invalidatedreport', 'invalidated_report_stands'),
         ('reviews_draw', 'draw_stands'),
         ('reviews_stratum', 'stratum_stands'),
         ('reviews_blindaudit', 'audit_only_gets_its_answer'),
-        ('reviews_doublereview', 'double_review_may_be_said'),
-        ('classifier_classification', 'report_status_agrees_with_verdicts')
+        ('reviews_doublereview', 'double_review_may_be_said')
     ) AS wanted (holder, name) WHERE NOT EXISTS (
         SELECT FROM pg_trigger
         WHERE tgrelid = to_regclass(wanted.holder) AND tgname = wanted.name AND tgenabled IN ('O', 'A'))

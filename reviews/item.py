@@ -34,6 +34,7 @@ from reports.reliability import OF_REPORT, Reliability
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
 from reviews import words
+from reviews.blind import Blind, blindness_of, with_blindness
 from reviews.in_hand import (
     InHand,
     Waiting,
@@ -106,6 +107,8 @@ class ItemPage:
     """What a newer version found where none had been found; alike ones but once."""
     draft: Draft | None
     """What the reader has typed about it and not submitted."""
+    blind: Blind | None
+    """The reader works blind: of verdicts, decisions and what it waits for nothing is in here."""
     returns: list[Return]
     """When several people brought it back, the newest first."""
     returned: Return | None
@@ -136,6 +139,8 @@ class ItemPage:
         """Whether the action makes sense where the item stands."""
         held = self.waits.kind if self.waits else ""
         if action.outcome == Action.Outcome.REOPENS:
+            if self.blind:
+                return False
             in_review = self.item.list in {Item.List.PENDING, Item.List.NEEDS_REVIEW}
             return not in_review or held in {Hold.Kind.ESCALATED, Hold.Kind.SECOND_APPROVAL}
         return action.outcome != Action.Outcome.ESCALATES or held != Hold.Kind.ESCALATED
@@ -222,8 +227,12 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
             .values(found=JSONObject(**fields_of_return()))[:SHOWN_RETURNS]
         ),
     )
-    item = with_hands(items).get(pk=item_id)
-    shown = list(_shown_reports(item))
+    item = with_blindness(with_hands(items), reader).get(pk=item_id)
+    blind = blindness_of(item)
+    shown = list(_shown_reports(item, blind=blind is not None))
+    if blind:
+        # In the order that tells nothing of how they were judged.
+        shown.sort(key=lambda each: each.report.pk)
     decisions = (
         Decision.objects.filter(item=item)
         .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
@@ -234,11 +243,12 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         item=item,
         shown=shown,
         more=item.report_count - len(shown),
-        decisions=list(decisions),
+        decisions=[] if blind else list(decisions),
         in_hand=in_hand_of(item),
-        waits=waiting_of(item),
+        waits=None if blind else waiting_of(item),
         disagreements=_disagreements([each.report for each in shown]),
         draft=_drafted(item.draft) if item.draft else None,
+        blind=blind,
         returns=[read_return(found) for found in item.its_returns],
         returned=returned_of(item),
     )
@@ -260,10 +270,12 @@ _SETTLED = Case(
 _PRESSING = (_SETTLED, "-rank", "received_at", "id")
 
 
-def _shown_reports(item: Item) -> Iterator[ShownReport]:
+def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
     """As many as fit on a page, at least one; contents beyond the bound do not leave the database."""
     pressing = Report.objects.filter(item=item).order_by(*_PRESSING).values("pk")[:SHOWN_REPORTS]
     verdicts = Classification.objects.select_related("disagreement")
+    if blind:
+        verdicts = verdicts.none()
     body_bytes = BodyBytes(Cast("content__body", TextField()))
     within = Q(so_far__lte=SHOWN_BYTES) | Q(nth=1)
     reports: Any = (

@@ -2,16 +2,23 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from reports.audit import write_audit
-from reports.models import Item
+from reports.models import Item, Severity
 from reviews.claims import claim_item, end_claim_of, take
 from reviews.filters import Filters, narrowed
 from reviews.holds import keeping_from, kept_from
 from reviews.models import Claim, Skip
 from reviews.opting_out import not_opted_out
 from reviews.preferences import preferences_of
+from reviews.quality.mixing import (
+    Of,
+    by_chance,
+    claim_sample,
+    is_handed_blind,
+    read_shares,
+)
 from reviews.queue import within_reach
 
 
@@ -21,14 +28,35 @@ def claim_next(
     """Take the next item of an open list for a reviewer; its id, or None where there is none left.
 
     First what a colleague handed to them, from whichever list; then what they have in hand already,
-    so that a closed tab is resumed; then the list's top. `beside` is not taken anew.
+    so that a closed tab is resumed; then the list's top, or by chance a sample in its place, where
+    needs review has something to do and nothing critical. `beside` is not taken anew.
     """
-    for item_id in _in_hand(name, filters, reviewer):
-        if claim_item(item_id=item_id, reviewer=reviewer):
-            return item_id
+    for claim in _in_hand(name, filters, reviewer):
+        if claim_item(
+            item_id=claim.item_id,
+            reviewer=reviewer,
+            blind=claim.blind,
+            double_review=claim.double_review_id,
+        ):
+            return claim.item_id
     free = claimable(name, filters=filters, reviewer=reviewer)
     if beside is not None:
         free = free.exclude(pk=beside)
+    shares = read_shares() if name == Item.List.NEEDS_REVIEW else {}
+    if by_chance(shares.get(Of.MIXED_IN, 0)) and _has_time_for_samples(free):
+        sample = claim_sample(filters=filters, reviewer=reviewer, beside=beside)
+        if sample is not None:
+            return sample
+    return _take_top(free, reviewer, blind_share=shares.get(Of.BLIND, 0))
+
+
+def _has_time_for_samples(free: QuerySet[Item]) -> bool:
+    """There is something else to do, and nothing critical: then a sample may come first."""
+    rank = free.values_list("rank", flat=True).first()
+    return rank is not None and rank < Severity.CRITICAL
+
+
+def _take_top(free: QuerySet[Item], reviewer: User, *, blind_share: float) -> int | None:
     while True:
         found = False
         # Past what others are just taking; where that is all there is, what they leave.
@@ -39,7 +67,12 @@ def claim_next(
                 if item is not None:
                     found = True
                     # This statement sees what came to be after the search had begun.
-                    if take(item_id=item.pk, reviewer=reviewer, kept_by=kept_from(reviewer)):
+                    if take(
+                        item_id=item.pk,
+                        reviewer=reviewer,
+                        kept_by=kept_from(reviewer),
+                        blind=is_handed_blind(item, share=blind_share),
+                    ):
                         return item.pk
         if not found:
             return None
@@ -57,16 +90,21 @@ def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[
     return not_opted_out(items, reviewer)
 
 
-def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> list[int]:
-    """Ids of items: what was handed over, the first one first, and what else one has of this list."""
-    claims = Claim.objects.in_force().filter(reviewer=reviewer).order_by("claimed_at")
-    given = dict(claims.values_list("item", "handed_by"))
-    if not given:
+def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> list[Claim]:
+    """What was handed over, the first one first, and what else one has of this list.
+
+    What one has blind is of needs review, wherever it stands.
+    """
+    claims = list(Claim.objects.in_force().filter(reviewer=reviewer).order_by("claimed_at"))
+    if not claims:
         return []
-    mine = narrowed(Item.objects.filter(list=name, pk__in=given), name, filters)
-    here = set(mine.values_list("pk", flat=True))
-    handed = [item_id for item_id, giver in given.items() if giver]
-    return handed + [item_id for item_id in given if item_id in here and item_id not in handed]
+    blind = Q(pk__in=[each.item_id for each in claims if each.blind])
+    listed = Q(list=name)
+    of_list = listed | blind if name == Item.List.NEEDS_REVIEW else listed & ~blind
+    mine = Item.objects.filter(of_list, pk__in=[each.item_id for each in claims])
+    here = set(narrowed(mine, name, filters).values_list("pk", flat=True))
+    handed = [each for each in claims if each.handed_by_id]
+    return handed + [each for each in claims if not each.handed_by_id and each.item_id in here]
 
 
 def skip_item(*, item_id: int, reviewer: User) -> None:

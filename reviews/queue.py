@@ -12,6 +12,7 @@ from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from classifier.models import Classification, Job
 from reports.models import Item, Report, Return, Severity
+from reviews.blind import in_hand_blind
 from reviews.filters import Filters, narrowed
 from reviews.in_hand import InHand, Waiting, in_hand_of, returned_of, waiting_of, with_hands
 from reviews.models import Decision
@@ -76,13 +77,17 @@ COUNTS = "{}, {}, {}, {}, {}, {}".format(
 
 
 def read_page(name: Item.List, *, filters: Filters, after: str = "") -> Page:
-    """One page of a list. `after` is the key that the page before gave; `ValueError` for another."""
+    """One page of a list, without what its viewer has in hand blind.
+
+    `after` is the key that the page before gave; `ValueError` for another.
+    """
     every = in_order(name)
     if after:
         every = _beyond(every, name, after)
     last = _last_in_reach(every) if filters.reads_reports() else None
     rows: list[Any] = list(
         with_hands(narrowed(_up_to(every, name, last), name, filters))
+        .exclude(pk__in=in_hand_blind(filters.viewer))
         .select_related("sender")
         .annotate(**_lead_and_count(name))[: PAGE + 1]
     )

@@ -12,6 +12,7 @@ from reports.search_text import (
     newest_matches,
     read_question,
 )
+from reviews.blind import in_hand_blind
 from reviews.cards import cards_of
 from reviews.filters import Filters, narrowed
 from reviews.queue import PAGE, Card
@@ -86,12 +87,15 @@ def _by_text(question: Question) -> tuple[list[int], int | None, bool]:
 
 
 def _cards(named: dict[int, str], by_text: list[int], filters: Filters) -> list[Card]:
-    """In one statement: what is named, then a page and one more of the others, the newest first."""
+    """In one statement: what is named, then a page and one more of the others, the newest first.
+
+    Without what the viewer has in hand blind.
+    """
     ids = [*named, *by_text]
     if not ids:
         return []
     items = narrowed(Item.objects.filter(pk=OuterRef("item")), Item.List.PENDING, filters)
-    leads = Report.objects.filter(pk__any=ids)
+    leads = Report.objects.filter(pk__any=ids).exclude(item__in=in_hand_blind(filters.viewer))
     if filters.chosen():
         leads = leads.filter(Exists(items))
     first = [Case(When(pk__in=list(named), then=Value(0)), default=Value(1))] if named else []

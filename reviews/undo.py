@@ -21,6 +21,7 @@ from reports.returns import restore_return
 from reviews.claims import take
 from reviews.decisions import StaleDecisionError
 from reviews.models import DecidedReport, Decision, Hold
+from reviews.quality.answers import refresh_answers
 
 Kind = Decision.Kind
 
@@ -118,3 +119,4 @@ def _restore_reports(decision: Decision) -> None:
     )
     dispute_what_came(before, since=decision.created_at)
     settle_what_is_moot(before)
+    refresh_answers(before)

@@ -3,26 +3,37 @@
 import math
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 
-from reviews.models import Decision
+from reviews.models import Decision, DoubleReview
 
 
 @dataclass(frozen=True)
 class UndoOffer:
-    """A decision that may be taken back, and for how many seconds more."""
+    """Where a decision, or a second review, is taken back, and for how many seconds more it may be."""
 
-    decision: int
+    address: str
     seconds: int
 
 
-def undo_tag(decision: Decision) -> str:
+_ADDRESS = {"undo": "review-undo", "undo-second": "review-undo-second"}
+
+
+def undo_tag(decided: Decision | DoubleReview) -> str:
     """The offer as a tag of the message that says what was decided: the page comes later."""
-    until = decision.effective_at or decision.created_at + timedelta(seconds=settings.UNDO_SECONDS)
-    return f"undo-{decision.pk}-{int(until.timestamp() * 1000)}"
+    lasts = timedelta(seconds=settings.UNDO_SECONDS)
+    if isinstance(decided, DoubleReview):
+        assert decided.answered_at is not None  # noqa: S101 - of an answer
+        return _tag("undo-second", decided.pk, decided.answered_at + lasts)
+    return _tag("undo", decided.pk, decided.effective_at or decided.created_at + lasts)
+
+
+def _tag(kind: str, pk: int, until: datetime) -> str:
+    return f"{kind}-{pk}-{int(until.timestamp() * 1000)}"
 
 
 def offer_of(decision: Decision) -> UndoOffer | None:
@@ -32,8 +43,9 @@ def offer_of(decision: Decision) -> UndoOffer | None:
 
 def undo_offer(tags: str) -> UndoOffer | None:
     """The offer that a message's tags carry; None without one, and once its time is over."""
-    found = re.search(r"\bundo-(\d+)-(\d+)\b", tags)
+    found = re.search(r"\b(undo|undo-second)-(\d+)-(\d+)\b", tags)
     if found is None:
         return None
-    left = int(found[2]) / 1000 - timezone.now().timestamp()
-    return UndoOffer(int(found[1]), math.ceil(left)) if left > 0 else None
+    left = int(found[3]) / 1000 - timezone.now().timestamp()
+    address = reverse(_ADDRESS[found[1]], args=[found[2]])
+    return UndoOffer(address, math.ceil(left)) if left > 0 else None

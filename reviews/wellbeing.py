@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
@@ -29,6 +30,10 @@ class Desk:
     """Of those, since the last pause, or since the person last chose to go on without one."""
     has_revealed: bool
     """Whether they have lifted the veil of the item that was asked about."""
+    to_settle: int
+    """Second reviews that wait for a lead, as `reviews.quality.calibration` lists them; bounded."""
+    has_blind: bool
+    """Whether they have something in hand blind, which no list shows them."""
 
     def veils(self, report: Report) -> bool:
         """Whether this person wants its text hidden until they ask: so severe, or opted out of.
@@ -38,6 +43,11 @@ class Desk:
         least, verdict = self.preferences.veil_from, report.current_classification()
         severe = least is not None and max(report.rank, report.item.rank) >= least
         return severe or (verdict is not None and verdict.category in self.preferences.opted_out)
+
+    @property
+    def veils_blindly(self) -> bool:
+        """Whether what they have blind is veiled: as soon as anything is, for a veil tells as well."""
+        return self.preferences.veil_from is not None or bool(self.preferences.opted_out)
 
     @property
     def proposes_pause(self) -> bool:
@@ -54,6 +64,7 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
         "paused": preferences.paused_at,
         "severe": SEVERE,
         "holds": HOLDS.total_seconds(),
+        "undo": settings.UNDO_SECONDS,
     }
     with connection.cursor() as cursor:
         cursor.execute(_DESK, asked)
@@ -62,14 +73,27 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
     return Desk(preferences, Counts(*row[:lists]), *row[lists:])
 
 
-# Of the claims, from this person's newest alone, by their index.
+# Of the claims, from this person's newest alone, by their index. What one has blind is not counted
+# before it is decided: the count would tell that it is severe.
 _DESK = f"""
 SELECT {COUNTS},
     count(DISTINCT item.id),
     count(DISTINCT item.id) FILTER (
         WHERE claim.claimed_at > coalesce(%(paused)s::timestamptz, '-infinity')),
-    {IS_REVEALED}
+    {IS_REVEALED},
+    (SELECT count(*) FROM (SELECT FROM reviews_doublereview AS second
+        JOIN reviews_decision AS first ON first.id = second.decision_id
+        WHERE NOT second.agrees AND second.settled_at IS NULL
+            AND second.answered_at <= statement_timestamp() - make_interval(secs => %(undo)s)
+            AND NOT EXISTS (SELECT FROM reviews_decision AS later
+                WHERE later.item_id = first.item_id AND later.id > first.id
+                    AND later.kind <> 'undo' AND NOT EXISTS (SELECT FROM reviews_decision AS undo
+                        WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))
+        LIMIT %(most)s) AS differing),
+    EXISTS (SELECT FROM reviews_claim WHERE reviewer_id = %(user)s AND blind
+        AND released_at IS NULL AND expires_at > clock_timestamp())
 FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
 WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
+    AND NOT (claim.blind AND claim.released_at IS NULL)
     AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')
 """  # noqa: S608 - put together from our own text alone

@@ -8,6 +8,7 @@ from django.utils.translation import ngettext
 
 from reports.foreign_text import isolated
 from reports.models import Item, Report
+from reviews.blind import BlindWorkError, read_blindness
 from reviews.claims import HeldByAnotherError, claim_in_force
 from reviews.handing import WaitsForAnotherError
 from reviews.models import Claim, Decision
@@ -26,6 +27,8 @@ def why_refused(refusal: Exception) -> str:
         hold = refusal.hold
         who = isolated(hold.placed_by.get_username())
         return said % {"kind": hold.get_kind_display(), "who": who}
+    if isinstance(refusal, BlindWorkError):
+        return _("Nothing was changed: decide about this item, skip it or release it.")
     return _("Nothing was changed: this item is resolved.")
 
 
@@ -35,7 +38,7 @@ def how_it_stands(item_id: int, reviewer: User, *, newest: int | None) -> dict[s
     if claim is not None and claim.reviewer_id == reviewer.pk:
         left = claim.expires_at - timezone.now()
         return {"seconds": int(left.total_seconds()), "says": new_reports(item_id, newest)}
-    return {"seconds": 0, "says": _why_lost(item_id, claim)}
+    return {"seconds": 0, "says": _why_lost(item_id, claim, reviewer)}
 
 
 def new_reports(item_id: int, newest: int | None) -> str:
@@ -68,11 +71,13 @@ def left_open(proposal: Decision) -> str:
     return said % {"count": count}
 
 
-def _why_lost(item_id: int, claim: Claim | None) -> str:
+def _why_lost(item_id: int, claim: Claim | None, reviewer: User) -> str:
     if claim is not None:
         said = _("%(who)s has this item now, until %(until)s. What you typed stays on this page.")
         return said % _named(claim)
-    if Item.objects.filter(pk=item_id, list=Item.List.RESOLVED).exists():
+    # What was handed out for a second review was resolved all along, which its page does not tell.
+    blind = read_blindness(item_id=item_id, reader=reviewer) is not None
+    if not blind and Item.objects.filter(pk=item_id, list=Item.List.RESOLVED).exists():
         return _("This item was decided meanwhile. What you typed stays on this page.")
     return _(
         "Your time for this item ran out. What you typed stays on this page, and your decision"

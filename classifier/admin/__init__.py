@@ -3,6 +3,7 @@
 from classifier.admin import (
     classifications,
     disagreements,
+    evaluation,
     jobs,
     policy_versions,
     provider_models,
@@ -12,6 +13,7 @@ from classifier.admin import (
 __all__ = [
     "classifications",
     "disagreements",
+    "evaluation",
     "jobs",
     "policy_versions",
     "provider_models",

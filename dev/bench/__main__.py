@@ -7,6 +7,7 @@
     python -m dev.bench desk [--rows 1000000]      first bytes of the desk's pages, and their plans
     python -m dev.bench migration [--rows 100000]  a policy migration while live reports arrive
     python -m dev.bench claims [--rounds 1000]     16 reviewers at once over 10 items; the next of 1,000,000
+    python -m dev.bench audits [--runs 200]        samples of 100,000 reports with known truth
     python -m dev.bench finding [--rows 1000000]   search, filters, saved views, who decided what
 
 All start their own PostgreSQL and Valkey and end by themselves. The last line is one JSON object.
@@ -16,6 +17,7 @@ import argparse
 import json
 import sys
 
+from dev.bench.audits import bench_audits
 from dev.bench.claims import bench_claims
 from dev.bench.desk import bench_desk
 from dev.bench.finding import bench_finding
@@ -56,6 +58,15 @@ def main() -> int:
     claims.add_argument("--rows", type=int, default=1_000_000)
     claims.set_defaults(
         run=lambda options, *given: bench_claims(*given, rows=options.rows, rounds=options.rounds)
+    )
+    audits = commands.add_parser("audits")
+    audits.add_argument("--rows", type=int, default=100_000)
+    audits.add_argument("--runs", type=int, default=200)
+    audits.add_argument("--rate", type=float, default=0.05, help="so much of each stratum is drawn")
+    audits.set_defaults(
+        run=lambda options, *given: bench_audits(
+            *given, rows=options.rows, runs=options.runs, rate=options.rate
+        )
     )
     options = parser.parse_args()
     interruption = Interruption()

@@ -107,7 +107,9 @@ def counted_answer(request: dict[str, Any], manners: Manners = NORMAL) -> Answer
 
 
 def verdict_by(manners: Manners, evidence: dict[str, Any]) -> dict[str, Any]:
-    return verdict(evidence) | ({} if manners.echoes_ref else {"ref": secrets.token_hex(8)})
+    return verdict(evidence, manners.buries) | (
+        {} if manners.echoes_ref else {"ref": secrets.token_hex(8)}
+    )
 
 
 def completion(

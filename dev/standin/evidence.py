@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dev.standin.words import judge
+from dev.standin.burying import Burying
+from dev.standin.words import HARMLESS, judge
 
 # The contract with the product's prompt: one JSON object on a line of its own, between two lines
 # that carry the same random word.
@@ -69,9 +70,13 @@ def judged_messages(evidence: dict[str, Any]) -> list[dict[str, Any]]:
     return [message for message in messages if message.get("reported") is True] or messages
 
 
-def verdict(evidence: dict[str, Any]) -> dict[str, Any]:
-    """`ref, summary, category, confidence, quotes` by the word rules."""
-    judged = judge([message["text"] for message in judged_messages(evidence)])
+def verdict(evidence: dict[str, Any], buries: Burying | None = None) -> dict[str, Any]:
+    """`ref, summary, category, confidence, quotes` by the word rules, unless it is buried."""
+    texts = [message["text"] for message in judged_messages(evidence)]
+    judged = judge(texts)
+    if judged.category != HARMLESS.category and buries is not None:
+        language = str(evidence.get("language", ""))
+        judged = HARMLESS if buries.hides(language, texts) else judged
     return {
         "ref": evidence["ref"],
         "summary": f"Stand-in rules: {_SUMMARIES[judged.category]}",

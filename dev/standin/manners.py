@@ -13,6 +13,7 @@
 | models | any JSON | the body of GET /v1/models in place of its own; a text is sent as it is |
 | beside | an object, path to body | further GETs, such as "/props", for this query or any; others stay 404 |
 | truncates | true, false | true: no such 400; a longer prompt is answered and counted as `context` tokens |
+| buries | see `burying` | a share of the violations in one language is called safe |
 | misbehave | see `misbehaviour` | a share of the calls gets a random step |
 | batches | see `batches.manners` | how its Files and Batch API is, and what comes of a batch |
 
@@ -26,12 +27,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dev.standin.batches.manners import BatchManners, read_batch_manners
+from dev.standin.burying import Burying
 from dev.standin.checks import (
     BOOLEAN,
     OBJECT,
     POSITIVE,
     SECONDS,
     SHARE,
+    TEXT,
     WHOLE,
     Check,
     check_fields,
@@ -60,6 +63,7 @@ class Manners:
     models: Any = None
     beside: dict[str, Any] = field(default_factory=dict)
     truncates: bool = False
+    buries: Burying | None = None
     misbehave: Misbehaviour | None = None
     batches: BatchManners = field(default_factory=BatchManners)
 
@@ -75,6 +79,9 @@ def read_manners(value: Any) -> Manners:
     fields: dict[str, Any] = {
         name: tuple(one) if isinstance(one, list) else one for name, one in value.items()
     }
+    if "buries" in fields:
+        check_fields(fields["buries"], _BURIES, "buries")
+        fields["buries"] = Burying(**fields["buries"])
     if "misbehave" in fields:
         check_fields(fields["misbehave"], _MISBEHAVE, "misbehave")
         fields["misbehave"] = Misbehaviour(**fields["misbehave"])
@@ -98,9 +105,11 @@ _FIELDS: dict[str, Check] = {
         "an object of paths that begin with /",
     ),
     "truncates": BOOLEAN,
+    "buries": OBJECT,
     "misbehave": OBJECT,
     "batches": OBJECT,
 }
+_BURIES: dict[str, Check] = {"language": TEXT, "share": SHARE}
 _MISBEHAVE: dict[str, Check] = {
     "seed": WHOLE,
     "share": SHARE,

@@ -61,6 +61,9 @@ class Judged(NamedTuple):
     quotes: tuple[str, ...]
 
 
+HARMLESS = Judged("none", SURE, ())
+
+
 def judge(texts: Sequence[str]) -> Judged:
     """The verdict on the texts of one report; the same texts give the same verdict."""
     return _judge(tuple(texts))
@@ -82,7 +85,7 @@ def _judge(texts: tuple[str, ...]) -> Judged:
         unique = tuple(dict.fromkeys(quotes))
         return Judged(first.category, first.confidence, unique[:MAX_QUOTES])
     unsure = any(UNSURE_WORDS.search(one.text) for one in folded)
-    return Judged("none", UNSURE if unsure else SURE, ())
+    return Judged("none", UNSURE, ()) if unsure else HARMLESS
 
 
 def _matches(rule: Rule, folded: Folded) -> list[tuple[int, int]]:

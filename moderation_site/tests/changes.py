@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
+from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -23,11 +24,15 @@ from classifier.policies.versions import make_candidate
 from classifier.tests.resting import put_to_rest
 from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
-from reports.models import InvalidatedReport, Invalidation, Item
+from reports.models import InvalidatedReport, Invalidation, Item, Report
 from reports.tests.sending import body_saying
-from reviews.models import Claim, Decision, Preferences, SavedView
+from reviews.claims import claim_item
+from reviews.models import BlindAudit, Claim, Decision, DoubleReview, Preferences, SavedView
 from reviews.tests.forms import form_values
+from reviews.tests.harms import unguarded
+from reviews.tests.misses import find_missed, send_safe
 from reviews.tests.people import form_of
+from reviews.tests.sampling import judge_safe
 
 Make = Callable[[Installation], object]
 
@@ -89,6 +94,16 @@ def first_permission() -> list[int]:
     return [Permission.objects.earliest("pk").pk]
 
 
+def judge_some_safe(everything: Installation) -> None:
+    """Since the last draw, which was longer ago."""
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_draw SET since = since - interval '3 hours',"
+            " until = until - interval '3 hours'"
+        )
+    judge_safe(everything.sender.sender.pk, 10)
+
+
 def submit(pattern: str, **changes: Any) -> Make:
     """The form of a page as it stands, with these values in place of some."""
 
@@ -129,6 +144,25 @@ def decide_it(everything: Installation) -> None:
     assert answer.status_code == 302, answer.content.decode()
 
 
+def add_a_case(everything: Installation) -> None:
+    """What was decided an hour ago, to a set that it is not in."""
+    wanted = {"report": everything.values["decided"], "set": "empty", "source": "disagreement"}
+    post("review/quality/evaluation/cases/add/", **wanted)(everything)
+
+
+def review_it_a_second_time(everything: Installation) -> None:
+    """What dana decided, by who is given it blind."""
+    root = User.objects.get(username="superuser")
+    sample = DoubleReview.objects.get(pk=str(everything.values["second_id"]))
+    item = everything.values["item_id"] = sample.decision.item_id
+    claim_item(item_id=item, reviewer=root, blind=True, double_review=sample.pk)
+
+
+def answer_a_second_time(everything: Installation) -> None:
+    review_it_a_second_time(everything)
+    decide_it(everything)
+
+
 def decide_and_name_it(everything: Installation) -> None:
     open_an_item(everything)
     decide_it(everything)
@@ -144,6 +178,15 @@ def decide_by_the_list(everything: Installation) -> None:
     assert chosen
     answer = browser.post("/review/safe/bulk/", {"item": chosen[1], "action": "no_violation"})
     assert answer.status_code == 200, answer.content.decode()
+
+
+def find_a_miss(everything: Installation) -> None:
+    """A violation that a machine had judged safe, and another report of the same text."""
+    policy = PolicyVersion.objects.active()
+    assert policy is not None
+    texts = ["the very same words"] * 2
+    missed, _like = (send_safe(everything.sender, policy, each) for each in texts)
+    find_missed(everything.visit_as("reviewer"), missed)
 
 
 def invalidate(everything: Installation) -> None:
@@ -255,6 +298,25 @@ CHANGES: dict[str, Change] = {
         decide_and_name_it,
         is_once=True,
     ),
+    "review/quality/missed/": Change(
+        ("sent_back",),
+        post(
+            "review/quality/missed/",
+            audit=lambda: BlindAudit.objects.latest("pk").pk,
+            report=lambda: Report.objects.latest("pk").pk,
+        ),
+        find_a_miss,
+        is_once=True,
+    ),
+    "review/items/<item_id>/: a second review": Change(
+        ("second_reviewed",), decide_it, review_it_a_second_time
+    ),
+    "review/second-reviews/<second_id>/undo/": Change(
+        ("second_review_undone",),
+        post("review/second-reviews/<second_id>/undo/"),
+        answer_a_second_time,
+        is_once=True,
+    ),
     "review/items/<item_id>/reveal/": Change(
         ("revealed",), post("review/items/<item_id>/reveal/"), is_once=True, is_record=True
     ),
@@ -267,6 +329,31 @@ CHANGES: dict[str, Change] = {
     ),
     "review/preferences/keys/": Change(
         ("preferences_changed",), post("review/preferences/keys/"), is_once=True
+    ),
+    # Second reviews and evaluation sets
+    "review/quality/to-settle/<review_id>/": Change(
+        ("settled",), post("review/quality/to-settle/<review_id>/", side="first"), is_once=True
+    ),
+    # The lead decides in the second person's words, and has settled it.
+    "review/quality/to-settle/<review_id>/: second": Change(
+        ("decided", "settled"),
+        post("review/quality/to-settle/<review_id>/", side="second"),
+        is_once=True,
+    ),
+    "review/quality/evaluation/": Change(
+        ("evaluation_set_created",), post("review/quality/evaluation/", name="silver")
+    ),
+    "review/quality/evaluation/cases/add/": Change(("case_added",), add_a_case, is_once=True),
+    "review/quality/evaluation/cases/<case_id>/take-out/": Change(
+        ("case_removed",), post("review/quality/evaluation/cases/<case_id>/take-out/")
+    ),
+    "admin/classifier/evaluationset/add/": Change(
+        ("evaluation_set_created",), post("admin/classifier/evaluationset/add/", name="silver")
+    ),
+    "admin/classifier/evaluationset/<object_id>/change/": Change(
+        ("evaluation_set_changed",),
+        submit("admin/classifier/evaluationset/<object_id>/change/", description="Of our own."),
+        is_once=True,
     ),
     "review/reporters/<public_id>/": Change(("reports_invalidated",), invalidate, is_once=True),
     "review/reporters/<public_id>/: revoke": Change(
@@ -296,6 +383,22 @@ CHANGES: dict[str, Change] = {
         ("action_changed",),
         submit("admin/reviews/action/<object_id>/change/", key="z"),
         is_once=True,
+    ),
+    # How much is looked at again
+    "admin/reviews/samplingrate/add/": Change(
+        ("rate_created",),
+        post("admin/reviews/samplingrate/add/", of="audits", language="ar", rate="0.1", at_least=5),
+    ),
+    "admin/reviews/samplingrate/<object_id>/change/": Change(
+        ("rate_changed",),
+        submit("admin/reviews/samplingrate/<object_id>/change/", rate="0.5"),
+        is_once=True,
+    ),
+    "admin/reviews/samplingrate/<object_id>/delete/": Change(
+        ("rate_deleted",), post("admin/reviews/samplingrate/<object_id>/delete/", post="yes")
+    ),
+    "command draw_samples": Change(
+        ("samples_drawn",), run("draw_samples", "--execute"), judge_some_safe, is_once=True
     ),
     # Senders and keys
     "admin/reports/sender/add/": Change(

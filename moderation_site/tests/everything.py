@@ -26,7 +26,11 @@ from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
+from reviews.quality.draw import draw
+from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.people import classify, decide, log_in, page
+from reviews.tests.quality import drawn_double_review
+from reviews.tests.sampling import judge_safe
 
 PASSWORD = "a long enough word of mine"
 STAFF = {"operator", "admin"}
@@ -109,7 +113,11 @@ def furnish(policy: PolicyVersion) -> Installation:
     disputed = history.judged_safe(sender, policy)
     batch = make_batch(history.next_version(), state="stopped")
     history.ask_again(disputed, batch, category="hate")
+    judge_safe(sender.sender.pk, 3)
+    draw(actor_name="test")
     draft = load_version(prompt="Judge mildly.", activate=False)
+    review = differing(sender, policy)
+    case = hold_a_case(review)
     return Installation(
         report=report,
         sender=sender,
@@ -127,6 +135,11 @@ def furnish(policy: PolicyVersion) -> Installation:
             "sender_id": sender.sender.pk,
             "view_id": SavedView.objects.get().pk,
             "decision_id": decided.item.decisions.get().pk,
+            "review_id": review.pk,
+            "case_id": case.pk,
+            "set_name": case.set.name,
+            "decided": case.report.public_id,
+            "second_id": drawn_double_review(decided.item.decisions.get()).pk,
             "id": reviewer.pk,
             "app_label": "reports",
             "url": "nowhere",

@@ -55,8 +55,13 @@ READS = {
     *("api/<rest>", "api/docs/", "api/schema/", "api/v1/reports/<public_id>/"),
     "language/",
     *("review/", "review/<slug>/", "review/disagreements/", "review/search/", "review/decisions/"),
-    "review/authors/<public_id>/",
+    *("review/authors/<public_id>/", "review/quality/"),
+    "review/quality/differences/",
+    "review/quality/to-settle/",
+    "review/quality/evaluation/<set_name>/",
+    "review/quality/evaluation/<set_name>/cases.jsonl",
     "command check_invariants",
+    "command export_evaluation_set",
 }
 
 # Sessions, Django's own log, and the audit itself.

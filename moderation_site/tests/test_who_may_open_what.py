@@ -2,6 +2,7 @@
 
 The addresses are walked, so a new one fails here until the table says who may open it.
 """
+# ruff: noqa: E501 - a line of the table is one line
 
 from typing import Any
 
@@ -128,10 +129,32 @@ GET  review/preferences/                                  in    403   200   200 
 POST review/preferences/                                  in    403   422   422   422   422   in    in
 GET  review/preferences/keys/                             405   405   405   405   405   405   405   405
 POST review/preferences/keys/                             in    403   302   302   302   302   in    in
+GET  review/quality/                                      in    403   403   200   200   200   in    in    lead=200
+POST review/quality/                                      405   405   405   405   405   405   405   405
+GET  review/quality/differences/                          in    403   403   200   200   200   in    in    lead=200
+POST review/quality/differences/                          405   405   405   405   405   405   405   405
+GET  review/quality/evaluation/                           in    403   403   200   200   200   in    in    lead=200
+POST review/quality/evaluation/                           in    403   403   403   422   422   in    in    lead=422
+GET  review/quality/evaluation/<set_name>/                in    403   403   200   200   200   in    in    lead=200
+POST review/quality/evaluation/<set_name>/                405   405   405   405   405   405   405   405
+GET  review/quality/evaluation/<set_name>/cases.jsonl     in    403   403   200   200   200   in    in    lead=200
+POST review/quality/evaluation/<set_name>/cases.jsonl     405   405   405   405   405   405   405   405
+GET  review/quality/evaluation/cases/<case_id>/take-out/  405   405   405   405   405   405   405   405
+POST review/quality/evaluation/cases/<case_id>/take-out/  in    403   403   403   302   302   in    in    lead=302
+GET  review/quality/evaluation/cases/add/                 405   405   405   405   405   405   405   405
+POST review/quality/evaluation/cases/add/                 in    403   403   403   422   422   in    in    lead=422
+GET  review/quality/missed/                               in    403   403   200   200   200   in    in    lead=200
+POST review/quality/missed/                               in    403   403   403   422   422   in    in    lead=422
+GET  review/quality/to-settle/                            in    403   403   200   200   200   in    in    lead=200
+POST review/quality/to-settle/                            405   405   405   405   405   405   405   405
+GET  review/quality/to-settle/<review_id>/                405   405   405   405   405   405   405   405
+POST review/quality/to-settle/<review_id>/                in    403   403   403   422   422   in    in    lead=422
 GET  review/reporters/<public_id>/                        in    403   200   200   200   200   in    in
-POST review/reporters/<public_id>/                        in    403   403   422   422   422   in   in lead=422
+POST review/reporters/<public_id>/                        in    403   403   422   422   422   in    in    lead=422
 GET  review/search/                                       in    403   200   200   200   200   in    in
 POST review/search/                                       405   405   405   405   405   405   405   405
+GET  review/second-reviews/<second_id>/undo/              405   405   405   405   405   405   405   405
+POST review/second-reviews/<second_id>/undo/              in    403   403   403   403   403   in    in
 GET  review/views/                                        in    403   200   200   200   200   in    in
 POST review/views/                                        in    403   422   422   422   422   in    in
 GET  review/views/<view_id>/                              405   405   405   405   405   405   405   405
@@ -146,6 +169,8 @@ auth/user                       s     s    s       -
 classifier/batch                oas   -    -       -
 classifier/classification       oas   -    -       -
 classifier/disagreement         oas   -    -       -
+classifier/evaluationcase       as    -    -       -
+classifier/evaluationset        as    as   as      -
 classifier/job                  oas   -    -       -
 classifier/policyversion        oas   -    -       -
 classifier/providermodel        oas   -    oas     -
@@ -162,7 +187,10 @@ reports/trustedflagger          oas   -    -       -
 reviews/action                  as    as   as      -
 reviews/claim                   oas   -    -       -
 reviews/decision                as    -    -       -
+reviews/doublereview            as    -    -       -
+reviews/draw                    oas   -    -       -
 reviews/hold                    oas   -    -       -
+reviews/samplingrate            oas   as   as      as
 """
 
 

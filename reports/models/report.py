@@ -52,12 +52,12 @@ class FirstReportedText(models.Func):
     """The start of a body's first reported message, else of its first message."""
 
     CHARACTERS = 2_000
-    template = (
-        "left(coalesce(jsonb_path_query_first(%(expressions)s,"
+    WHOLE = (
+        "coalesce(jsonb_path_query_first(%(expressions)s,"
         " '$.messages[*] ? (@.reported == true).text') #>> '{}',"
-        " %(expressions)s #>> '{messages,0,text}'),"
-        f" {CHARACTERS})"
+        " %(expressions)s #>> '{messages,0,text}')"
     )
+    template = f"left({WHOLE}, {CHARACTERS})"
     output_field = models.TextField()
 
 

@@ -1,5 +1,5 @@
 import pytest
-from scipy.stats import binomtest  # type: ignore[import-untyped]
+from scipy.stats import binomtest
 
 from reports.wilson import wilson
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
+from django.test import Client as Browser
 
 from classifier.models import Batch, Classification, Job, PolicyVersion, WaitingReason
 from classifier.policies import versions
@@ -13,8 +14,14 @@ from classifier.tests.batches import add_flow, add_jobs, add_provider_batch, end
 from classifier.tests.situations import load_version
 from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
-from reports.tests.sending import body_saying, make_sender
+from reports.tests.sending import Client, body_saying, make_sender
+from reviews.models import Claim, Draw, SamplingRate
+from reviews.quality.draw import draw
+from reviews.tests.differing import differing, hold_a_case
+from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
+from reviews.tests.quality import drawn_audit
+from reviews.tests.sampling import judge_safe
 
 
 def furnish(policy: PolicyVersion) -> dict[str, str]:
@@ -65,7 +72,15 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     for name in ("a list", "another"):
         sent = {"name": name, "list": "pending", "query": "language=en", "shared": "on"}
         dana.post("/review/views/", sent)
+    case = hold_a_case(differing(client, policy))
     return {
+        "to settle": "/review/quality/to-settle/",
+        "differences": "/review/quality/differences/",
+        "differences of a kind": "/review/quality/differences/?machine=credible_threat&people=hate",
+        "evaluation sets": "/review/quality/evaluation/",
+        "an evaluation set": f"/review/quality/evaluation/{case.set.name}/",
+        "cases in the admin": "/admin/classifier/evaluationcase/",
+        "second reviews in the admin": "/admin/reviews/doublereview/",
         "search": "/review/search/",
         "found by text": "/review/search/?q=lunch&language=en",
         "found by id": f"/review/search/?q={threat.public_id}",
@@ -73,6 +88,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "filters in force": "/review/pending/?language=en&newer_than=1d&assignee=nobody",
         "saved views": "/review/views/",
         "decisions": "/review/decisions/?reviewer=dana",
+        **furnish_quality(policy, dana),
         "a reporter": f"/review/reporters/{threat.public_id}/",
         "an invalidated reporter": f"/review/reporters/{discounted.public_id}/",
         "brought back by a brigade": f"/review/items/{brigade.item_id}/",
@@ -112,6 +128,10 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "jobs": "/admin/classifier/job/",
         "the audit": "/admin/reports/auditentry/",
         "claims in the admin": "/admin/reviews/claim/?standing=all",
+        "rates in the admin": "/admin/reviews/samplingrate/",
+        "a rate": f"/admin/reviews/samplingrate/{SamplingRate.objects.earliest('pk').pk}/change/",
+        "draws in the admin": "/admin/reviews/draw/",
+        "a draw": f"/admin/reviews/draw/{draw_some(client).pk}/change/",
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",
         "report in the admin": f"/admin/reports/pendingreport/{pending.pk}/change/",
@@ -121,6 +141,40 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "draft": f"/admin/classifier/policyversion/{drafts[1].number}/edit/",
         "two versions": f"/admin/classifier/policyversion/compare/?old=1&new={drafts[1].number}",
     }
+
+
+def draw_some(client: Client) -> Draw:
+    """A draw of strata in several languages."""
+    for language in ("en", "ar", "fr"):
+        judge_safe(client.sender.pk, 4, language=language)
+    return draw(actor_name="test")[-1]
+
+
+def furnish_quality(policy: PolicyVersion, dana: Browser) -> dict[str, str]:
+    """Audits and second reviews, some answered; a found miss with its like."""
+    forum = make_sender("forum")
+    missed = send_safe(forum, policy, "I will find you. \u202e", language="ar")
+    send_safe(forum, policy, "I will find you. \u202e")
+    find_missed(dana, missed, category="credible_threat", population=40)
+    find_harmless(dana, drawn_audit(send_safe(forum, policy, "Good morning"), population=60))
+    drawn_audit(send_safe(forum, policy, "Good night"))
+    for category, said in (("hate", "hate"), ("spam", "spam"), ("spam", "hate")):
+        look_twice(dana, forum, policy, category=category, said=said)
+    return {
+        "quality": "/review/quality/?within=all",
+        "quality of an empty time": "/review/quality/?within=30d",
+        "missed": "/review/quality/missed/",
+    }
+
+
+def blind_item(policy: PolicyVersion, name: str) -> str:
+    """The address of an item that this person, who is there, has in hand blind."""
+    report = make_sender("blind-app").send(body_saying("Dinner at eight?"))
+    classify(report, policy)
+    reviewer = User.objects.get(username=name)
+    until = Now() + timedelta(minutes=10)
+    Claim.objects.create(item=report.item, reviewer=reviewer, blind=True, expires_at=until)
+    return f"/review/items/{report.item_id}/?from=needs-review"
 
 
 def furnish_batch(policy: PolicyVersion) -> Batch:

@@ -37,6 +37,15 @@ JOB_OF_BATCH = (
     " faults, reason, parked, done) SELECT :safe, policy_version_id, id, 'batch', 0, 0, 0, '', false,"
     " {done} FROM classifier_batch"
 )
+AUDIT = (
+    "WITH draw AS (INSERT INTO reviews_draw (of, since, until, seed, actor_name)"
+    " VALUES ('audits', now() - interval '1 day', now(), '', 'test') RETURNING id),"
+    " stratum AS (INSERT INTO reviews_stratum"
+    " (draw_id, sender_id, language, category, band, population, drawn)"
+    " SELECT draw.id, sender.id, 'en', 'none', '', 2, 2 FROM draw, reports_sender AS sender"
+    " WHERE sender.name = 'forum' RETURNING id)"
+    " INSERT INTO reviews_blindaudit (stratum_id, classification_id, report_id)"
+)
 AGO = "clock_timestamp() - interval '1 hour'"
 HARMS = {
     "content gone": Harm("V1", "DELETE FROM reports_content WHERE report_id = :new", "new"),
@@ -137,6 +146,19 @@ HARMS = {
         "V6",
         f"UPDATE classifier_disagreement SET ended_at = {AGO} WHERE report_id = :returned",
         "returned",
+    ),
+    "an audit that does not know its answer": Harm(
+        "V6",
+        f"{AUDIT} SELECT stratum.id, verdict.id, verdict.report_id FROM stratum,"
+        " classifier_classification AS verdict WHERE verdict.report_id IN (:resolved, :reopened)",
+        "resolved",
+    ),
+    "an audit that was answered by nobody": Harm(
+        "V6",
+        f"{AUDIT} SELECT stratum.id, verdict.id, verdict.report_id FROM stratum,"
+        " classifier_classification AS verdict WHERE verdict.report_id = :safe;"
+        "UPDATE reviews_blindaudit SET decision_id = (SELECT min(id) FROM reviews_decision)",
+        "safe",
     ),
     "a rank of nowhere": Harm(
         "V6",

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from classifier.models import PolicyVersion
 from reviews.models import Claim, Preferences
 from reviews.tests.chromium import FOUND, MISSING, open_context
-from reviews.tests.furnished import furnish
+from reviews.tests.furnished import blind_item, furnish
 from reviews.tests.people import (
     form_of,
     log_in,
@@ -118,6 +118,7 @@ def test_no_page_violates_the_guidelines(
 ) -> None:
     addresses = furnish(policy)
     user = User.objects.create_superuser("root")
+    addresses["blind item"] = blind_item(policy, "root")
     # A pause is proposed from the first severe item on, beside whatever else the pages show.
     Preferences.objects.create(user=user, pause_after=1)
     session = HttpClient()

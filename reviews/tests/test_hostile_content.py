@@ -6,15 +6,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import JSONField, Value
+from django.db.models.functions import Now
 from django.test import Client as Browser
+from pytest_django import Settings
 
-from classifier.models import PolicyVersion
+from classifier.models import EvaluationCase, PolicyVersion
 from classifier.policies import FIRST_POLICY, load_policy, read_policy_file
 from reports.foreign_text import name_controls, show_controls
 from reports.models import Report
 from reports.tests.sending import Client, make_sender, report_body, store_instead
-from reviews.models import Decision
+from reviews.models import Decision, DoubleReview
 from reviews.tests.people import decide, judge_threat, log_in, page
+from reviews.tests.quality import drawn_double_review
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 BIDI = "\u202egpj.exe\u2066"
@@ -74,6 +77,55 @@ def test_nothing_that_anybody_wrote_runs_or_leaks_its_direction(
         assert "onerror=alert(2)>" not in html.replace("onerror=alert(2)&gt;", "")
         assert "\u202e" not in html, each
         assert "U+202E" in html or each in WITHOUT_FOREIGN_TEXT, each
+
+
+def test_pages_of_quality_run_nothing_that_anybody_wrote(
+    client_of_sender: Client, policy: PolicyVersion, settings: Settings
+) -> None:
+    """Texts, notes of both people, their names, and what a set is for."""
+    settings.UNDO_SECONDS = 0
+    message = {"id": EVIL, "author_id": EVIL, "text": EVIL, "reported": True}
+    item = {"type": EVIL, "id": EVIL, "author_id": EVIL}
+    report = client_of_sender.send(
+        report_body(item=item, comment=EVIL, messages=[message], language="en-x-a")
+    )
+    judge_threat(report, policy, summary=EVIL)
+    evil_name = log_in("<script>evil</script>", "reviewer")
+    html = page(evil_name, f"/review/items/{report.item_id}/")
+    said = {"action": "remove", "category": "hate", "note": EVIL, "reason": EVIL}
+    decide(evil_name, report.item, html, **said)
+    omar = User.objects.create(username="<script>evil</script>too")
+    review = drawn_double_review(Decision.objects.get())
+    answer = {
+        "reviewer": omar,
+        "action_id": "warn",
+        "category": "spam",
+        "severity": 3,
+        "note": EVIL,
+    }
+    DoubleReview.objects.filter(pk=review.pk).update(**answer, answered_at=Now(), agrees=False)
+    lena = log_in("lena", "lead")
+    lena.post("/review/quality/evaluation/", {"name": "golden", "description": EVIL})
+    case = {"report": report.public_id, "set": "golden", "source": "audit"}
+    assert lena.post("/review/quality/evaluation/cases/add/", case).status_code == 302
+    root = Browser()
+    root.force_login(User.objects.create_superuser("root"))
+
+    for browser, address in (
+        (lena, "/review/quality/to-settle/"),
+        (lena, "/review/quality/differences/"),
+        (lena, "/review/quality/evaluation/"),
+        (lena, "/review/quality/evaluation/golden/"),
+        (root, "/admin/reviews/doublereview/"),
+        (root, f"/admin/reviews/doublereview/{review.pk}/change/"),
+        (root, "/admin/classifier/evaluationcase/"),
+        (root, f"/admin/classifier/evaluationcase/{EvaluationCase.objects.get().pk}/change/"),
+    ):
+        html = page(browser, address)
+        assert "<script>alert" not in html, address
+        assert "<script>evil" not in html, address
+        assert "\u202e" not in html, address
+        assert "U+202E" in html, address
 
 
 @pytest.mark.parametrize("hidden", "\u2028\u2029\u2063\u206a\ufff9\u180e\u034f\u3164\x07\x85\u00ad")

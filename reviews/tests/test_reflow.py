@@ -47,6 +47,8 @@ def test_no_page_scrolls_sideways_at_320_pixels(
         "safe/",
         "resolved/",
         "disagreements/",
+        "quality/?within=all",
+        "quality/missed/",
         "search/?q=text",
         "views/",
         "preferences/",

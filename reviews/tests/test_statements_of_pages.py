@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from classifier.models import PolicyVersion
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.tests.furnished import furnish
+from reviews.tests.furnished import blind_item, furnish
 from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_out
 
 MOST_STATEMENTS = 12
@@ -49,6 +49,7 @@ def waiting_items(client: Client, policy: PolicyVersion) -> dict[str, str]:
 def test_no_page_makes_more_than_twelve_statements(policy: PolicyVersion, who: str) -> None:
     addresses = {**waiting_items(make_sender("other-app"), policy), **furnish(policy)}
     browser = browser_of(who)
+    addresses["blind item"] = blind_item(policy, "root" if who == "superuser" else "lena")
     found = {}
 
     for free in (False, True):

@@ -19,7 +19,7 @@ from reviews.history_of_people import COUNTED_WITHIN, decisions_by, read_author_
 from reviews.lists import BY_NAME
 from reviews.queue import Card
 from reviews.search import search, senders_to_search
-from reviews.views.access import may_review
+from reviews.views.access import may_review, person
 from reviews.views.navigation import SENDERS_OFFERED, filter_form, with_navigation
 
 
@@ -84,6 +84,7 @@ def show_decisions(request: HttpRequest) -> HttpResponse:
     within = chosen.get("within")
     try:
         page = decisions_by(
+            reader=person(request),
             reviewer=chosen.get("reviewer", ""),
             action=chosen.get("action", ""),
             category=chosen.get("category", ""),
@@ -112,7 +113,7 @@ def show_decisions(request: HttpRequest) -> HttpResponse:
 def show_author(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Who made what this report is about: open reports and decisions about their items."""
     report = get_object_or_404(Report.objects.select_related("item__sender"), public_id=public_id)
-    page = read_author_page(report)
+    page = read_author_page(report, reader=person(request))
     if page is None:
         raise Http404
     context = {

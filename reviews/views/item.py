@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from classifier.models import PolicyVersion, active_policy_with_rest
 from reports.models import Item
+from reviews.blind import second_review_by
 from reviews.claims import HOLDS, HeldByAnotherError, claim_item
 from reviews.decision_form import ApprovalForm, DecisionForm
 from reviews.decisions import (
@@ -36,6 +37,7 @@ from reviews.in_hand import InHand
 from reviews.item import ItemPage, read_item
 from reviews.lists import BY_NAME
 from reviews.models import Action, Decision, Hold
+from reviews.quality.second import answer_double_review
 from reviews.roles import DECIDE_ESCALATED
 from reviews.veil import reveal_item
 from reviews.views.access import decider, may_review, person
@@ -49,6 +51,7 @@ from reviews.views.navigation import (
     with_navigation,
 )
 from reviews.views.scripts import tells_where_to_go
+from reviews.views.second import say_reviewed
 from reviews.views.undo import say_decided
 from reviews.wellbeing import read_desk
 from reviews.words_of_moving import left_open, new_reports
@@ -70,7 +73,8 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
         page = read_item(item_id, reader=person(request))
     except Item.DoesNotExist:
         raise Http404 from None
-    if reviewer and request.method == "GET" and page.item.list != Item.List.RESOLVED:
+    is_open = page.item.list != Item.List.RESOLVED
+    if reviewer and request.method == "GET" and (is_open or page.blind):
         page = _taken(page, reviewer)
     policy = active_policy_with_rest()
     if request.method == "POST":
@@ -92,7 +96,12 @@ def _taken(page: ItemPage, reviewer: User) -> ItemPage:
         return page
     if page.waits and waits_for_another(page.waits, reviewer):
         return page
-    taken = claim_item(item_id=page.item.pk, reviewer=reviewer)
+    taken = claim_item(
+        item_id=page.item.pk,
+        reviewer=reviewer,
+        blind=page.blind is not None,
+        double_review=page.blind.double_review if page.blind else None,
+    )
     return replace(page, in_hand=replace(mine, until=until)) if taken else page
 
 
@@ -107,19 +116,11 @@ def _decide(
         if not approval and (again.is_valid() or "reports" in form.errors):
             again.add_error(None, _("The form is broken. Open the item again."))
         return _render_item(request, page, again, policy, status=422)
-    wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
-    seen = form.cleaned_data["reports"]
     try:
-        decision = decide_item(
-            item_id=page.item.pk,
-            reviewer=reviewer,
-            wish=wish,
-            report_ids=proposal.reports.values_list("pk", flat=True) if proposal else seen,
-            last_decision_id=form.cleaned_data["last"],
-            keeps_draft=proposal is not None,
-        )
+        _submit(request, reviewer, page, form, proposal)
     except StaleDecisionError as stale:
-        # What was typed stays; a second try overrides knowingly.
+        # What was typed stays; a second try overrides knowingly. Blind, it had shown nothing of this.
+        page = read_item(page.item.pk, reader=reviewer) if page.blind else page
         again = _again(request, page, policy)
         return _render_item(request, page, again, policy, stale=stale.standing, status=409)
     except HeldByAnotherError as held:
@@ -132,14 +133,39 @@ def _decide(
         return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
         raise Http404 from None
-    say_decided(request, decision)
     left = left_open(proposal) if proposal else ""
     if late := left or new_reports(page.item.pk, read_id(request.POST.get("newest", ""))):
         messages.info(request, late)
     if "next" in request.POST:
-        listed = list_of(request, page.item)
+        listed = list_of(request, page.item, blind=page.blind is not None)
         return open_next(request, listed, reviewer=reviewer, beside=page.item.pk)
     return redirect(request.get_full_path())
+
+
+def _submit(
+    request: HttpRequest, reviewer: User, page: ItemPage, form: Any, proposal: Decision | None
+) -> None:
+    """Decide, approve what was proposed, or give a second review; and say which."""
+    seen = form.cleaned_data["reports"]
+    wish = approval_of(proposal, note=form.cleaned_data["note"]) if proposal else form.wish()
+    last = form.cleaned_data["last"]
+    review_id = page.blind.double_review if page.blind else None
+    if page.last_decision and last is None:
+        # Sent once more, for its answer was lost on the way.
+        review_id = second_review_by(reviewer, item_id=page.item.pk)
+    if review_id is not None:
+        review = answer_double_review(review_id=review_id, reviewer=reviewer, wish=wish)
+        say_reviewed(request, review)
+        return
+    decision = decide_item(
+        item_id=page.item.pk,
+        reviewer=reviewer,
+        wish=wish,
+        report_ids=proposal.reports.values_list("pk", flat=True) if proposal else seen,
+        last_decision_id=page.blind.stood if page.blind else last,
+        keeps_draft=proposal is not None,
+    )
+    say_decided(request, decision)
 
 
 def _as_left(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -> DecisionForm:
@@ -161,7 +187,7 @@ def _again(request: HttpRequest, page: ItemPage, policy: PolicyVersion | None) -
 
 def _approved(request: HttpRequest, page: ItemPage) -> Decision | None:
     """The proposal that the reviewer pressed the button of, though another row may stand by now."""
-    if "approve" not in request.POST:
+    if "approve" not in request.POST or page.blind:
         return None
     proposals = Decision.objects.filter(item=page.item, kind=Decision.Kind.PROPOSAL)
     wanted = read_id(request.POST["approve"])
@@ -221,10 +247,11 @@ def _render_item(  # noqa: PLR0913 - what a page needs
 ) -> HttpResponse:
     in_hand = refused_for or page.in_hand
     theirs = in_hand is not None and in_hand.reviewer_id != request.user.pk
-    came_from = list_of(request, page.item)
+    blind = page.blind is not None
+    came_from = list_of(request, page.item, blind=blind)
     chosen = chosen_of(filters_of(request))
     desk = read_desk(person(request), item_id=page.item.pk)
-    veils = any(desk.veils(each.report) for each in page.shown)
+    veils = desk.veils_blindly if blind else any(desk.veils(each.report) for each in page.shown)
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
     tried = status != HTTPStatus.OK
@@ -234,7 +261,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "page": page,
         "desk": desk,
         # The summary stays first once the text is shown: nothing moves under the reader's eyes.
-        "summary_first": veils,
+        "summary_first": veils and not blind,
         "veiled": veils and not desk.has_revealed,
         "form": form,
         "approval": ApprovalForm(sent, initial=seen, auto_id="approval-%s"),
@@ -252,7 +279,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
         "offers_form": tried or not (theirs or closed),
-        "listed": BY_NAME[Item.List(page.item.list)],
+        "listed": BY_NAME[Item.List.NEEDS_REVIEW if blind else Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,
         "who_may": leads().values_list("username", flat=True)[:NAMED_AT_MOST] if closed else [],

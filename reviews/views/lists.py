@@ -15,7 +15,7 @@ from reviews.disagreements import read_disagreements
 from reviews.held import read_gaps
 from reviews.lists import BY_NAME, BY_SLUG, ListPage
 from reviews.queue import read_page
-from reviews.views.access import decider, may_review
+from reviews.views.access import decider, may_review, person
 from reviews.views.navigation import chosen_of, filter_form, here_of, with_navigation
 
 
@@ -82,7 +82,7 @@ def _gaps(
 def show_disagreements(request: HttpRequest) -> HttpResponse:
     """What newer versions found where none was found before, and nobody has looked at yet."""
     try:
-        page = read_disagreements(after=request.GET.get("after", ""))
+        page = read_disagreements(reader=person(request), after=request.GET.get("after", ""))
     except ValueError:
         return redirect(request.path)
     context = {

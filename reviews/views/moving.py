@@ -16,17 +16,23 @@ from django.views.decorators.http import require_http_methods, require_POST
 from reports.foreign_text import isolated
 from reports.models import Item
 from reviews import handing
+from reviews.blind import BlindWorkError, read_blindness
 from reviews.claims import HeldByAnotherError, free_item, give_back, renew_claim
 from reviews.forms import read_id
 from reviews.forms_of_moving import HandOverForm, PutAsideForm
-from reviews.lists import BY_SLUG
+from reviews.lists import BY_SLUG, ListPage
 from reviews.next import forget_skips, skip_item
 from reviews.views.access import decider, may_decide, may_review
 from reviews.views.navigation import list_of, open_item, open_list, open_next, with_navigation
 from reviews.words_of_moving import how_it_stands, why_refused
 
 Move = Callable[[HttpRequest, Item, User], HttpResponse]
-REFUSALS = (HeldByAnotherError, handing.ResolvedError, handing.WaitsForAnotherError)
+REFUSALS = (
+    BlindWorkError,
+    HeldByAnotherError,
+    handing.ResolvedError,
+    handing.WaitsForAnotherError,
+)
 
 
 def _of_deciders(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -68,10 +74,15 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     return open_next(request, BY_SLUG[slug], reviewer=reviewer)
 
 
+def _list_of(request: HttpRequest, item: Item, reviewer: User) -> ListPage:
+    blind = read_blindness(item_id=item.pk, reader=reviewer) is not None
+    return list_of(request, item, blind=blind)
+
+
 @_move
 def skip(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
     skip_item(item_id=item.pk, reviewer=reviewer)
-    return open_next(request, list_of(request, item), reviewer=reviewer)
+    return open_next(request, _list_of(request, item, reviewer), reviewer=reviewer)
 
 
 @_move
@@ -84,7 +95,7 @@ def release(request: HttpRequest, item: Item, reviewer: User) -> HttpResponse:
         give_back(item_id=item.pk, reviewer=reviewer)
     if "stay" in request.POST:
         return open_item(request, item.pk)
-    return open_list(request, list_of(request, item))
+    return open_list(request, _list_of(request, item, reviewer))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

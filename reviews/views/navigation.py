@@ -35,6 +35,7 @@ def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, 
         "lists": [(each, getattr(counts, each.name.value)) for each in LISTS],
         "overdue": counts.overdue,
         "disagreements": counts.disagreements,
+        "quality": request.path.startswith(reverse("review-quality")),
     }
 
 
@@ -77,9 +78,13 @@ def filters_of(request: HttpRequest) -> Filters:
     return Filters.read(request.GET, viewer=request.user.pk or 0)
 
 
-def list_of(request: HttpRequest, item: Item) -> ListPage:
-    """The list that the reviewer works through: the address says, else where the item stands."""
-    return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[Item.List(item.list)]
+def list_of(request: HttpRequest, item: Item, *, blind: bool = False) -> ListPage:
+    """The list that the reviewer works through: the address says, else where the item stands.
+
+    Where it stands would tell who works blind the machine's answer.
+    """
+    there = Item.List.NEEDS_REVIEW if blind else Item.List(item.list)
+    return BY_SLUG.get(request.GET.get("from", "")) or BY_NAME[there]
 
 
 def open_item(request: HttpRequest, item_id: int) -> HttpResponse:

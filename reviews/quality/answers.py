@@ -1,0 +1,32 @@
+"""What people answered to blind audits: read from their decisions, and kept beside the audit."""
+
+from collections.abc import Collection
+
+from django.db import connection
+
+ANSWER = """(
+    SELECT CASE WHEN action.outcome IN ('clears', 'upholds') THEN decision.id END
+    FROM reviews_decidedreport AS decided
+    JOIN reviews_decision AS decision ON decision.id = decided.decision_id
+    JOIN reviews_action AS action ON action.slug = decision.action
+    WHERE decided.report_id = audit.report_id
+        AND decision.kind = 'decision'
+        AND NOT EXISTS (SELECT FROM reviews_decision AS undo
+            WHERE undo.overrides_id = decision.id AND undo.kind = 'undo')
+    ORDER BY decision.id DESC LIMIT 1)"""
+"""Of an `audit`: the newest decision about its report that nobody took back, if it resolves.
+
+As long as somebody only sent the report on, or back to review, there is no answer.
+"""
+
+
+def refresh_answers(report_ids: Collection[int]) -> None:
+    """Write what the decisions about these reports say now; the caller holds their locks."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REFRESH, [sorted(report_ids)])
+
+
+_REFRESH = f"""
+UPDATE reviews_blindaudit AS audit SET decision_id = {ANSWER}
+WHERE audit.report_id = ANY(%s) AND audit.decision_id IS DISTINCT FROM {ANSWER}
+"""  # noqa: S608 - our own constant

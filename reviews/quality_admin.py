@@ -1,0 +1,117 @@
+"""The admin of sampling: how much is looked at again, which is the installation's, and what was drawn."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from reports.admin import EvidenceAdmin
+from reports.admin.evidence import AuditedSave, FastList, person
+from reports.audit import write_audit
+from reports.foreign_text import show_controls
+from reviews.models import Draw, SamplingRate
+from reviews.quality.strata import BANDS
+
+SHOWN_AT_MOST = 500
+
+# What each kind of rate may be narrowed by; of the others there is one row.
+_NARROWED_BY = {
+    SamplingRate.Of.AUDITS: {"sender", "language", "category", "band", "at_least"},
+    SamplingRate.Of.DOUBLE_REVIEWS: {"sender", "language", "category"},
+}
+
+
+class RateForm(forms.ModelForm):  # type: ignore[type-arg]
+    rate = forms.FloatField(
+        label=_("share"), help_text=_("Between 0 and 1."), min_value=0, max_value=1
+    )
+    band = forms.ChoiceField(
+        label=_("confidence band"),
+        choices=[("", _("any")), *((band, band) for band in BANDS)],
+        required=False,
+    )
+
+    class Meta:
+        model = SamplingRate
+        fields = ("of", "sender", "language", "category", "band", "rate", "at_least")
+
+    def clean_language(self) -> str:
+        # As the strata have it.
+        return str(self.cleaned_data["language"]).lower()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        may = _NARROWED_BY.get(cleaned.get("of", ""), set())
+        for name in ("sender", "language", "category", "band", "at_least"):
+            if name not in may and cleaned.get(name):
+                self.add_error(name, _("A rate of this kind cannot be narrowed by it."))
+        return cleaned
+
+
+@admin.register(SamplingRate)
+class SamplingRateAdmin(AuditedSave, FastList):
+    """A narrower rate may go again, and then the broader one counts."""
+
+    audited_kind = "rate"
+    form = RateForm
+    list_display = ("of", "sender", "language", "category", "band", "rate", "at_least")
+    list_filter = ("of",)
+    list_select_related = ("sender",)
+    ordering = ("of", "sender", "language", "category", "band")
+    sortable_by = ()
+    actions: Any = None
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return FastList.has_delete_permission(self, request, obj)
+
+    def delete_model(self, request: HttpRequest, obj: SamplingRate) -> None:
+        write_audit(action="rate_deleted", of=obj, actor=person(request), detail={"rate": str(obj)})
+        super().delete_model(request, obj)
+
+
+@admin.register(Draw)
+class DrawAdmin(EvidenceAdmin):
+    list_display = ("of", "since", "until", "population", "drawn", "who", "drawn_at")
+    fields = (*list_display, "seed", "strata")
+    readonly_fields = ("population", "drawn", "who", "strata")
+    list_filter = ("of",)
+    ordering = ("-id",)
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        draws = super().get_queryset(request)
+        return draws.annotate(
+            there=Coalesce(Sum("strata__population"), 0), taken=Coalesce(Sum("strata__drawn"), 0)
+        )
+
+    @admin.display(description=_("there were"))
+    def population(self, draw: Any) -> int:
+        return int(draw.there)
+
+    @admin.display(description=_("drawn"))
+    def drawn(self, draw: Any) -> int:
+        return int(draw.taken)
+
+    @admin.display(description=_("who"))
+    def who(self, draw: Draw) -> str:
+        return show_controls(draw.actor_name)
+
+    @admin.display(description=_("strata"))
+    def strata(self, draw: Draw) -> SafeString:
+        found = draw.strata.select_related("sender").order_by(
+            "sender__name", "language", "category", "band", "policy_version"
+        )
+        rows = list(found[: SHOWN_AT_MOST + 1])
+        return render_to_string(
+            "admin/reviews/draw/strata.html",
+            {
+                "strata": rows[:SHOWN_AT_MOST],
+                "more": found.count() - SHOWN_AT_MOST if len(rows) > SHOWN_AT_MOST else 0,
+            },
+        )
