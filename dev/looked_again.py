@@ -85,6 +85,7 @@ def _review_twice(first: User, second: User) -> None:
             reviewer=second,
             action=Action.objects.get(pk="remove" if category else HARMLESS),
             category=category,
+            severity=decision.severity,
             agrees=not differs,
             answered_at=timezone.now() - timedelta(hours=1),
         )

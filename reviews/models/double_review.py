@@ -63,10 +63,18 @@ class DoubleReview(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="second_answer_is_whole",
-                condition=Q(reviewer=None, action=None, category="", answered_at=None, agrees=None)
+                condition=Q(
+                    reviewer=None,
+                    action=None,
+                    category="",
+                    severity=None,
+                    answered_at=None,
+                    agrees=None,
+                )
                 | Q(
                     reviewer__isnull=False,
                     action__isnull=False,
+                    severity__range=(0, 4),
                     answered_at__isnull=False,
                     agrees__isnull=False,
                 ),

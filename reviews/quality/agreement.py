@@ -37,7 +37,6 @@ class Agreements:
     by_pair: list[Agreement]
     overturned: Ratio
     """Of what was answered, how often a lead settled against the first."""
-    to_settle: int
     open: int
     """Drawn and not answered."""
 
@@ -50,7 +49,6 @@ class _Answer(NamedTuple):
     outcome: str
     category: str
     name: str
-    agrees: bool | None
     side: str
 
     @property
@@ -91,7 +89,6 @@ def read_agreement(*, since: datetime | None = None, until: datetime | None = No
         "action__outcome",
         "category",
         "reviewer__username",
-        "agrees",
         "side",
     )
     answers = [_Answer(*row) for row in rows.order_by("id")]
@@ -105,7 +102,6 @@ def read_agreement(*, since: datetime | None = None, until: datetime | None = No
         by_language=_by(answers, lambda each: (each.language, ""), lambda each: each.said),
         by_pair=_by(answers, lambda each: each.people, lambda each: each.said_by_people),
         overturned=Ratio(overturned, len(answers)),
-        to_settle=sum(not answer.agrees and not answer.side for answer in answers),
         open=reviews.filter(answered_at=None).count(),
     )
 

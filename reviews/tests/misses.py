@@ -55,6 +55,7 @@ def look_twice(
     review.reviewer, _made = User.objects.get_or_create(username="lena")
     review.action = Action.objects.get(pk="remove" if said else "no_violation")
     review.category, review.agrees = said, said == category
+    review.severity = review.decision.severity
     review.answered_at = timezone.now() - timedelta(hours=1)
     review.save()
     return review

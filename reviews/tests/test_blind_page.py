@@ -163,15 +163,15 @@ def test_lists_and_search_leave_out_what_one_has_blind_and_show_it_to_others(
         assert named in page(dana, addresses[0])
 
 
-def test_an_author_s_page_and_the_disagreements_leave_it_out_as_well(
+def test_pages_of_authors_and_reporters_and_the_disagreements_leave_it_out_as_well(
     dana: Browser, client_of_sender: Client, policy: PolicyVersion, reports: Reports
 ) -> None:
     address = hand_out(dana, "other", reports)
-    author = f"/review/authors/{reports['other'].public_id}/"
     card = f"{address.partition('?')[0]}?from="
-    assert card in page(log_in("lena", "reviewer"), author)
-
-    assert card not in page(dana, author)
+    for of_whom in ("authors", "reporters"):
+        theirs = f"/review/{of_whom}/{reports['other'].public_id}/"
+        assert card in page(log_in("lena", "reviewer"), theirs)
+        assert card not in page(dana, theirs)
 
     disputed = history.judged_safe(client_of_sender, policy)
     batch = make_batch(history.next_version())

@@ -35,8 +35,9 @@ class Command(Telling):
                 if not self.as_json:
                     self.stdout.write("Nothing was changed. Add --execute to do it.")
                 return
-            drawn = draw(actor_name=f"command {self.name}")
+            # First: a signal that comes meanwhile has truly drawn nothing.
             settled = settle_what_was_overridden()
+            drawn = draw(actor_name=f"command {self.name}")
             self.tell(
                 "done",
                 {"draws": [row.pk for row in drawn], "settled": settled},
