@@ -38,7 +38,7 @@ class Agreements:
     overturned: Ratio
     """Of what was answered, how often a lead settled against the first."""
     open: int
-    """Drawn and not answered."""
+    """Drawn and not answered, of decisions that still stand: of others nobody is asked any more."""
 
 
 class _Answer(NamedTuple):
@@ -102,7 +102,7 @@ def read_agreement(*, since: datetime | None = None, until: datetime | None = No
         by_language=_by(answers, lambda each: (each.language, ""), lambda each: each.said),
         by_pair=_by(answers, lambda each: each.people, lambda each: each.said_by_people),
         overturned=Ratio(overturned, len(answers)),
-        open=reviews.filter(answered_at=None).count(),
+        open=reviews.filter(answered_at=None).whose_first_stands().count(),
     )
 
 
