@@ -13,6 +13,7 @@ from classifier.models import Category, PolicyVersion, WaitingReason
 from reports import triage
 from reports.foreign_text import show_controls
 from reports.models import Item, Report, Return
+from reports.peoples_hands import LIKE_A_MISS
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews.models import Action, Decision
 
@@ -35,6 +36,7 @@ CATEGORY_NAMES: "dict[str, StrOrPromise]" = {
 FLOOR: "dict[str, StrOrPromise]" = {
     **{rule.name: rule.sentence for rule in triage.every_rule()},
     **dict(WaitingReason.choices),
+    LIKE_A_MISS: gettext_lazy("It is like something that an audit found to be missed."),
 }
 
 

@@ -167,3 +167,22 @@ def test_its_sender_reads_that_it_is_resolved_by_no_decision(
     told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()
 
     assert (told["status"], told["decision"]) == ("resolved", None)
+
+
+def test_what_happened_to_an_item_tells_who_invalidated_and_revoked_and_why(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report, other = sent(client_of_sender, 2)
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+    story = "<bdi>lena</bdi> invalidated reports of this reporter:"
+    revoked = "What <bdi>lena</bdi> had invalidated counts again."
+
+    for each in (report, other):
+        html = page(lena, f"/review/items/{each.item_id}/")
+        assert f'{story} <q dir="auto">a campaign</q>' in html
+        assert revoked not in html
+
+    lena.post(address(report), {"revoke": str(Invalidation.objects.get().pk)})
+
+    html = page(lena, f"/review/items/{report.item_id}/")
+    assert html.index(story) < html.index(revoked)
