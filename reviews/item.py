@@ -290,9 +290,12 @@ def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
     for report in reports:
         if report.nth > 1 and report.so_far > SHOWN_BYTES:
             return
-        known = Reliability(*report.of_reporter) if report.reporter_pseudonym else None
+        decided, upheld, invalidated = report.of_reporter
+        known = Reliability(decided, upheld, bool(invalidated))
         named_by = read_invalidations(report.its_invalidations)
-        yield ShownReport(report, _readable(report.body), known, named_by)
+        yield ShownReport(
+            report, _readable(report.body), known if report.reporter_pseudonym else None, named_by
+        )
 
 
 def _disagreements(reports: list[Report]) -> list[Disagreement]:

@@ -98,8 +98,8 @@ def returned_sentences(returned: Return) -> list[str]:
         sentences.append(said % _counts(returned.fresh, returned.reporters))
     if 2 * returned.unreliable >= returned.reporters:
         said = ngettext(
-            "%(some)s of the %(many)s people has seldom been right before.",
-            "%(some)s of the %(many)s people have seldom been right before.",
+            "%(some)s of the %(many)s people has seldom been right or acted in bad faith before.",
+            "%(some)s of the %(many)s people have seldom been right or acted in bad faith before.",
             returned.unreliable,
         )
         sentences.append(said % _counts(returned.unreliable, returned.reporters))
