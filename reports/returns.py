@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from reports.models import Report, Return
-from reports.reliability import Band, read_reliability
+from reports.reliability import read_reliability
 
 MOST_COUNTED = 200
 """Beyond so many different people (or as many as bring back) nobody is counted."""
@@ -103,7 +103,7 @@ def open_return(due: Due, *, report: Report) -> Return:
         report=report,
         reporters=len(due.reporters),
         fresh=due.fresh,
-        unreliable=sum(each.band == Band.UNRELIABLE for each in known.values()),
+        unreliable=sum(each.is_unreliable for each in known.values()),
         since=due.since,
     )
 
