@@ -53,9 +53,9 @@ def kappa(pairs: Iterable[tuple[str, str]], confidence: float = CONFIDENCE) -> K
         if one != other
     )
     spread -= (value - chance * (1 - value)) ** 2
-    variance = spread / (total * (1 - chance) ** 2)
     # Below this it is what rounding left of nought.
-    if variance < 1e-15:
+    if spread < 1e-12:
         return Kappa(value, None, None)
+    variance = spread / (total * (1 - chance) ** 2)
     half = normal_quantile(confidence) * sqrt(variance)
     return Kappa(value, max(-1.0, value - half), min(1.0, value + half))

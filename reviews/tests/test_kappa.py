@@ -54,6 +54,10 @@ def test_it_is_undefined_where_both_say_one_and_the_same_throughout(
     assert kappa(pairs) == Kappa(None, None, None)
 
 
+def test_what_one_of_them_said_once_and_the_other_never_has_no_interval() -> None:
+    assert kappa([("True", "False")] + [("False", "False")] * 12) == Kappa(0, None, None)
+
+
 def test_perfect_agreement_has_no_interval() -> None:
     assert kappa([("none", "none"), ("spam", "spam")] * 3) == Kappa(1, None, None)
 

@@ -309,7 +309,12 @@ def test_a_button_settles_and_the_page_says_what_stands(
         differing(client_of_sender, policy, f"text {number}") for number in range(3)
     )
 
-    assert "Settled: the first answer stands." in press(browser, first, "first")
+    html = press(browser, first, "first")
+    item = first.decision.item
+    link = (
+        f'<a href="/review/items/{item.pk}/"><bdi>message</bdi> <bdi>{item.external_id}</bdi></a>'
+    )
+    assert f"Settled: the first answer stands. {link}" in html
     assert "Settled: the second answer stands." in press(browser, second, "second")
     Action.objects.filter(slug="no_violation").update(second_from=0)
     assert "A different person must approve it." in press(browser, third, "second")
