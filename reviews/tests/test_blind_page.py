@@ -129,6 +129,8 @@ def test_neither_what_a_machine_said_nor_what_others_decided_is_on_the_page(
         assert told not in html
     for told in ("Judged safe", "Resolved", "Needs review", "0.9", "0.8", "severe", "low", "safe"):
         assert told not in re.sub(r'"notice safe"|datetime="[^"]*"', "", main)
+    # An item that is days old among those that came today would be a sample.
+    assert f"{reports[kind].received_at:%Y-%m-%dT%H:%M}" not in html
     assert 'value="reopen"' not in html
     assert 'value="escalate"' in html
     assert 'name="last" id' in html or 'name="last"' in html

@@ -26,6 +26,7 @@ from reviews.decisions import (
     EscalatedError,
     NothingToDecideError,
     StaleDecisionError,
+    ToSettleError,
     approval_of,
     decide_item,
 )
@@ -128,7 +129,7 @@ def _decide(
         return _render_item(
             request, page, again, policy, refused_for=InHand.by(held.claim), status=409
         )
-    except EscalatedError:
+    except (EscalatedError, ToSettleError):
         again = _again(request, page, policy)
         return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
@@ -278,7 +279,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "tried": tried,
         "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
-        "offers_form": tried or not (theirs or closed),
+        "offers_form": tried or not (theirs or closed or page.to_settle),
         "listed": BY_NAME[Item.List.NEEDS_REVIEW if blind else Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,
