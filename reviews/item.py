@@ -255,7 +255,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         returns=[read_return(found) for found in item.its_returns],
         returned=returned_of(item),
         sent_back=read_sendings_back(item.its_sendings_back),
-        to_settle=item.differs and item.list == Item.List.RESOLVED,
+        to_settle=blind is None and item.differs and item.list == Item.List.RESOLVED,
     )
 
 
