@@ -12,9 +12,10 @@ from sklearn.metrics import cohen_kappa_score
 from classifier.models import PolicyVersion
 from reports.models import Sender
 from reports.tests.sending import Client
+from reports.wilson import wilson
 from reviews.models import DoubleReview, Draw, Stratum
 from reviews.quality.agreement import Agreement, read_agreement
-from reviews.quality.intervals import Ratio, wilson
+from reviews.quality.intervals import Ratio
 from reviews.quality.kappa import kappa
 from reviews.tests.sampling import decide, judge_safe
 
@@ -97,7 +98,7 @@ def test_plain_agreement_and_kappa_are_told_overall(sender: Sender) -> None:
     overall = read_agreement().overall
 
     assert overall.agreed == Ratio(7, 10)
-    assert (overall.agreed.low, overall.agreed.high) == wilson(7, 10)
+    assert (overall.agreed.low, overall.agreed.high) == wilson(found=7, of=10)
     assert overall.kappa.value == pytest.approx(expected_kappa(pairs))
     assert overall.kappa == kappa((one[1], other[1]) for one, other in pairs)
 
