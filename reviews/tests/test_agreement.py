@@ -170,7 +170,7 @@ def test_overturned_is_what_was_settled_against_the_first(sender: Sender) -> Non
     overturned = read_agreement().overturned
 
     assert overturned == Overturned(2, 4, 0)
-    assert (overturned.share, overturned.low, overturned.high) == (0.5, *wilson(2, 4))
+    assert (overturned.share, overturned.low, overturned.high) == (0.5, *wilson(found=2, of=4))
 
 
 def test_what_is_not_settled_may_yet_be_overturned(sender: Sender) -> None:
@@ -183,7 +183,10 @@ def test_what_is_not_settled_may_yet_be_overturned(sender: Sender) -> None:
 
     assert overturned == Overturned(0, 10, 5)
     assert overturned.share is None
-    assert (overturned.low, overturned.high) == (wilson(0, 15)[0], wilson(5, 15)[1])
+    assert (overturned.low, overturned.high) == (
+        wilson(found=0, of=15).low,
+        wilson(found=5, of=15).high,
+    )
 
 
 def test_it_is_narrowed_by_when_the_first_took_effect(sender: Sender) -> None:
