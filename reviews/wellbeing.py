@@ -14,6 +14,7 @@ from reviews.claims import HOLDS
 from reviews.models import Preferences
 from reviews.preferences import preferences_of
 from reviews.queue import COUNTS, Counts
+from reviews.standing import is_overridden
 from reviews.veil import IS_REVEALED
 
 SEVERE = Severity.HIGH
@@ -87,10 +88,7 @@ SELECT {COUNTS},
         JOIN reviews_decision AS first ON first.id = second.decision_id
         WHERE NOT second.agrees AND second.settled_at IS NULL
             AND second.answered_at <= statement_timestamp() - make_interval(secs => %(undo)s)
-            AND NOT EXISTS (SELECT FROM reviews_decision AS later
-                WHERE later.item_id = first.item_id AND later.id > first.id
-                    AND later.kind <> 'undo' AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-                        WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))
+            AND NOT {is_overridden("first")}
         LIMIT %(most)s) AS differing),
     EXISTS (SELECT FROM reviews_claim AS blind JOIN reports_item AS item ON item.id = blind.item_id
         WHERE blind.reviewer_id = %(user)s AND blind.blind
