@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from reports.models import Invalidation, Report
 from reports.reliability import Reliability, counts_of
+from reviews.blind import in_hand_blind
 from reviews.cards import cards_of
 from reviews.queue import PAGE, Card
 
@@ -29,8 +31,11 @@ class ReporterPage:
     invalidations: list[Invalidation]
 
 
-def read_reporter_page(report: Report) -> ReporterPage | None:
-    """Of who sent this report; None where the sender named nobody."""
+def read_reporter_page(report: Report, *, reader: User) -> ReporterPage | None:
+    """Of who sent this report; None where the sender named nobody.
+
+    Of what `reader` has in hand blind there is no card: it would tell them the answers.
+    """
     if not report.reporter_pseudonym:
         return None
     sender, reporter = report.sender_id, report.reporter_pseudonym
@@ -42,7 +47,8 @@ def read_reporter_page(report: Report) -> ReporterPage | None:
     theirs = Report.objects.filter(sender=sender, reporter_pseudonym=reporter)
     newest = theirs.exclude(reporter_pseudonym="").order_by("-pk")[:REPORTS_OF_A_REPORTER]
     of_items = Report.objects.filter(pk__in=newest.values("pk"))
-    first = of_items.order_by("item", "-pk").distinct("item").values("pk")
+    seen = of_items.exclude(item__in=in_hand_blind(reader))
+    first = seen.order_by("item", "-pk").distinct("item").values("pk")
     invalidations = Invalidation.objects.filter(sender=sender, pseudonym=reporter)
     return ReporterPage(
         Reliability(decided, upheld),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
 from reports.models import Item, Report
@@ -26,6 +27,7 @@ class Outcome:
 def send_back(*, audit: BlindAudit, report_ids: Collection[int], lead: User) -> list[Outcome]:
     """Send those back to review that are still judged safe; a transaction and an audit row an item.
 
+    What is like the miss is what its lead chose: the list proposes it, and nobody compares it again.
     Sent twice it changes nothing more. No later policy version takes them away from people again.
     """
     chosen: dict[int, list[int]] = defaultdict(list)
@@ -47,12 +49,13 @@ def _send_back_of(
         ]
         if reports:
             lifecycle.reopen(reports)
+            settle_open([report.pk for report in reports])
             write_audit(
                 action=SENT_BACK,
                 of=item,
                 actor=lead,
                 detail={
-                    "like_the_miss": audit.pk,
+                    "after_the_miss": audit.pk,
                     "reports": [str(report.public_id) for report in reports],
                 },
             )

@@ -9,8 +9,10 @@ from django.test import Client as Browser
 from classifier.models import PolicyVersion
 from classifier.tests import history
 from classifier.tests.batches import make_batch
+from conftest import check_constraints_now
 from reports.models import AuditEntry, Report
 from reports.tests.sending import Client, body_saying
+from reviews.invariants import broken_invariants
 from reviews.models import BlindAudit
 from reviews.quality.reopen import send_back
 from reviews.tests.misses import MISSED, find_missed, send_safe
@@ -60,7 +62,7 @@ def test_the_chosen_go_back_to_review_each_item_with_its_answer_and_audit_row(
         (
             str(each.item_id),
             "lena",
-            {"like_the_miss": audit.pk, "reports": [str(each.public_id)]},
+            {"after_the_miss": audit.pk, "reports": [str(each.public_id)]},
         )
         for each in (one, two)
     ]
@@ -116,6 +118,21 @@ def test_no_newer_policy_takes_it_away_from_people_again(
     history.ask_again(like, make_batch(history.next_version()), category="none")
 
     assert status_of(like) == ("needs_review", "needs_review")
+
+
+def test_what_a_batch_found_in_it_is_before_people_then(
+    client_of_sender: Client, policy: PolicyVersion, audit: BlindAudit
+) -> None:
+    like = send_safe(client_of_sender, policy, "the same words")
+    history.ask_again(like, make_batch(history.next_version()), category="hate")
+    assert history.disagreement_about(like).state == "open"
+
+    send_back(audit=audit, report_ids=[like.pk], lead=User.objects.get(username="dana"))
+
+    assert status_of(like) == ("needs_review", "needs_review")
+    assert history.disagreement_about(like).state == "settled"
+    check_constraints_now()
+    assert not [each for each in broken_invariants() if each.invariant == "V6"]
 
 
 @pytest.mark.parametrize("reports", [[], ["x"], ["-1"], ["1"] * 61])

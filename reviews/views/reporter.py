@@ -110,7 +110,7 @@ def _render(  # noqa: PLR0913 - what the form came to
     changed: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    page = read_reporter_page(report)
+    page = read_reporter_page(report, reader=person(request))
     if page is None:
         raise Http404
     context = {
