@@ -10,8 +10,10 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from reports.invalidation import Scope
 from reports.models import AuditEntry, Report, Severity, TrustedFlagger
 from reports.signals import LOOKED_UP, REPORTERS
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 from reports.triage import SIGNAL_RULES
@@ -336,6 +338,21 @@ def report_by_a_crowd(count: int, *, like: Report) -> None:
         cursor.execute(f"{copies} status = 'resolved'", [count])
         cursor.execute(f"{copies} id = %s", [count, like.pk])
         cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def test_who_acted_in_bad_faith_is_nobody_among_several_and_not_reliable_by_the_rest(
+    client_of_sender: Client,
+) -> None:
+    decide_many(client_of_sender, "bad", action="remove", many=5)
+    elsewhere = item("m-9", author="u-9") | {"type": "comment"}
+    invalidate(send(client_of_sender, reporter="bad", item=elsewhere), Scope(item_type="comment"))
+
+    for number in range(REPORTERS - 1):
+        send(client_of_sender, reporter=f"u-{number}", item=item())
+
+    assert said(send(client_of_sender, reporter="bad", item=item())) == NOTHING
+    several = (Severity.MEDIUM, ["several_reporters"])
+    assert said(send(client_of_sender, reporter="u-9", item=item())) == several
 
 
 @pytest.mark.usefixtures("at_once")

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models.functions import Now
 
 from classifier.models import PolicyVersion
 from reports.models import Report
@@ -12,7 +11,6 @@ from reviews.decisions import Wish, decide_item
 from reviews.models import (
     Action,
     BlindAudit,
-    Claim,
     Decision,
     DoubleReview,
     Draw,
@@ -96,13 +94,6 @@ def decided(
         report_ids=[report.pk],
         last_decision_id=None,
     )
-
-
-def hold_blind(report: Report) -> None:
-    """Lena has the item in hand without seeing what others said of it."""
-    lena = User.objects.get(username="lena")
-    expires = Now() + timedelta(minutes=5)
-    Claim.objects.create(item=report.item, reviewer=lena, blind=True, expires_at=expires)
 
 
 def _stratum(

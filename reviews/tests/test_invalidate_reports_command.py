@@ -126,3 +126,13 @@ def test_a_wrong_call_says_what_is_wrong(arguments: tuple[str, ...], says: str) 
 def test_a_second_one_beside_it_is_refused() -> None:
     with alone("invalidate_reports"):
         assert refusal(*DO).returncode == Exit.LOCKED
+
+
+@pytest.mark.usefixtures("reports")
+def test_a_mistyped_reporter_is_told_that_there_is_nothing_before_a_reason_is_asked_for() -> None:
+    typo = ("--sender", "chat-app", "--reporter", "baad")
+
+    plan, done = told(*typo, "--execute")
+
+    assert (plan["reports"], done["reports"]) == (0, 0)
+    assert "There was nothing to do." in run(*typo, "--execute")

@@ -1,6 +1,7 @@
 """What audits found is listed, the newest first, each with what is like it and still judged safe."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +15,7 @@ from reviews.models import Claim
 from reviews.quality.like import PAGE, SHOWN_AT_MOST, Why, read_misses
 from reviews.tests.misses import MISSED, find_missed, send_safe
 from reviews.tests.people import classify, judge_threat, log_in, page
-from reviews.tests.quality import drawn_audit, hold_blind
+from reviews.tests.quality import drawn_audit
 
 
 @pytest.fixture
@@ -34,6 +35,13 @@ def likes_of(missed: Report) -> list[tuple[int, str]]:
         if each.report.pk == missed.pk
     )
     return [(each.report.pk, str(each.why)) for each in miss.like]
+
+
+def hold_blind(report: Report) -> None:
+    """Lena has the item in hand without seeing what others said of it."""
+    lena = User.objects.get(username="lena")
+    expires = Now() + timedelta(minutes=5)
+    Claim.objects.create(item=report.item, reviewer=lena, blind=True, expires_at=expires)
 
 
 @pytest.mark.usefixtures("lena")

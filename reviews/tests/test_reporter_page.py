@@ -67,7 +67,7 @@ def test_it_says_how_often_people_upheld_what_they_reported(
 
     assert "People upheld 1 of 5 newest reports that they decided: 20%" in html
     assert "between 4% and 62% with 95% confidence" in html
-    assert ">mixed reporter</h2>" in html
+    assert ">Mixed reporter</h2>" in html
     assert "bad" not in re.sub(r"Bad|bad faith", "", html)
     assert last.reporter_pseudonym in html
 
@@ -173,26 +173,18 @@ def test_the_scope_of_an_invalidation_is_said_in_words(
     assert "item_type message" not in html
 
 
-def test_what_its_reader_has_in_hand_blind_has_no_card(
-    client_of_sender: Client, policy: Any, lena: Browser
+def test_the_plan_needs_no_reason_and_what_is_done_needs_one(
+    client_of_sender: Client, lena: Browser
 ) -> None:
-    other = sent(client_of_sender, 1)[0]
-    report = judged_safe_by(client_of_sender, policy, "bad")
-    assert other.item_id != report.item_id
-    link = f'href="/review/items/{report.item_id}/?'
-    assert link in page(lena, address(other))
-    hold_blind(report)
-
-    html = page(lena, address(other))
-
-    assert link not in html
-    assert f'href="/review/items/{other.item_id}/?' in html
-
-
-def test_without_a_reason_nothing_is_planned(client_of_sender: Client, lena: Browser) -> None:
     report = sent(client_of_sender, 1)[0]
 
-    assert post(lena, report, reason=" ").status_code == 422
+    plan = post(lena, report, reason=" ").content.decode()
+    assert "1 report would count for nothing." in plan
+    answer = post(lena, report, reason=" ", confirm=key_of(plan))
+
+    assert answer.status_code == 422
+    assert "Say why, for the record." in answer.content.decode()
+    assert not Invalidation.objects.exists()
 
 
 def test_it_is_revoked_by_one_press(client_of_sender: Client, policy: Any, lena: Browser) -> None:
@@ -228,3 +220,41 @@ def test_its_sender_reads_that_it_is_resolved_by_no_decision(
     told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()
 
     assert (told["status"], told["decision"]) == ("resolved", None)
+
+
+def test_what_happened_to_an_item_tells_who_invalidated_and_revoked_and_why(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report, other = sent(client_of_sender, 2)
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+    story = "<bdi>lena</bdi> invalidated reports of this reporter:"
+    revoked = "What <bdi>lena</bdi> had invalidated counts again."
+
+    for each in (report, other):
+        html = page(lena, f"/review/items/{each.item_id}/")
+        assert f'{story} <q dir="auto">a campaign</q>' in html
+        assert revoked not in html
+
+    lena.post(address(report), {"revoke": str(Invalidation.objects.get().pk)})
+
+    html = page(lena, f"/review/items/{report.item_id}/")
+    assert html.index(story) < html.index(revoked)
+
+
+def test_after_an_invalidation_a_reporter_is_not_taken_for_a_new_one(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+
+    html = page(lena, address(report))
+    assert ">Reporter invalidated before</h2>" in html
+    assert "Reports of theirs were invalidated: they count like an unreliable reporter." in html
+    assert "No person has decided about a report of theirs yet." not in html
+    assert '<dt>Of these invalidated</dt><dd class="num">1</dd>' in html
+    html = page(lena, f"/review/items/{report.item_id}/")
+    assert f'class="tag pending" href="{address(report)}">reporter invalidated before</a>' in html
+
+    lena.post(address(report), {"revoke": str(Invalidation.objects.get().pk)})
+
+    assert ">New reporter</h2>" in page(lena, address(report))

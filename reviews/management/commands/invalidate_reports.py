@@ -50,11 +50,11 @@ class Command(Operation):
         self.tell("plan", facts, _words(plan, sender, reporter))
         if self.is_dry_run(options):
             return
-        if not options["reason"]:
-            raise CommandError("--reason: say why, for the record.", returncode=Exit.USAGE)
         if not plan.reports:
             self.tell("done", {"invalidation": None, "reports": 0}, ["There was nothing to do."])
             return
+        if not options["reason"]:
+            raise CommandError("--reason: say why, for the record.", returncode=Exit.USAGE)
         begun = begin_invalidation(
             sender=sender,
             pseudonym=reporter,
