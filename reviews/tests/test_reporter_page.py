@@ -14,7 +14,6 @@ from reports.tests.outcomes import judge, resolve
 from reports.tests.reporting_again import judged_safe_by, report_by, standings
 from reports.tests.sending import REPORTS, Client
 from reviews.tests.people import log_in, page
-from reviews.tests.quality import hold_blind
 
 pytestmark = pytest.mark.usefixtures("policy")
 REASON = {"reason": "a campaign"}
