@@ -239,7 +239,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
     decisions = (
         Decision.objects.filter(item=item)
         .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
-        .select_related("overridden_by")
+        .select_related("overridden_by", "double_review__reviewer", "double_review__action")
         .order_by("-id")[:SHOWN_DECISIONS]
     )
     return ItemPage(

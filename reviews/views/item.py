@@ -45,6 +45,7 @@ from reviews.views.access import decider, may_review, person
 from reviews.views.drafts import keep_typed
 from reviews.views.navigation import (
     address_of,
+    back_of,
     chosen_of,
     filters_of,
     list_of,
@@ -277,7 +278,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "draft": None if form.is_bound else page.draft,
         "policy": policy,
         "came_from": came_from,
-        "back": address_of("review-list", came_from.slug, query=urlencode(chosen)),
+        "back": back_of(request, came_from, query=urlencode(chosen)),
         # What the addresses of the next steps carry on.
         "onward": urlencode({**chosen, "from": came_from.slug}),
         "in_hand": in_hand,
