@@ -37,6 +37,21 @@ WHERE id = ANY(%s) AND (
 """  # noqa: S608 - our own constant
 
 
+def resolved_by_people(report_ids: Collection[int]) -> set[int]:
+    """Those that a decision resolves which nobody took back."""
+    if not report_ids:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_RESOLVED, [sorted(report_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+_RESOLVED = """
+SELECT report_id FROM reviews_decidedreport
+WHERE report_id = ANY(%s) AND is_resolved_by(decision_id)
+"""
+
+
 def held_for_people(report_ids: Collection[int]) -> set[int]:
     """Those that do not pass as safe: their item was escalated or waits for a second person, or they
     are what several people brought it back by.

@@ -101,7 +101,11 @@ WITH item AS (
     WHERE id = %(item)s AND list = coalesce(%(list)s, list) AND (list <> 'resolved'
         OR EXISTS (SELECT FROM reviews_doublereview AS review
             WHERE review.id = %(double_review)s::bigint AND answered_at IS NULL
-                AND NOT EXISTS (SELECT FROM reviews_decision WHERE overrides_id = decision_id)))
+                AND NOT EXISTS (SELECT FROM reviews_decision AS later
+                    WHERE later.item_id = reports_item.id AND later.id > review.decision_id
+                        AND later.kind <> 'undo' AND NOT EXISTS (
+                            SELECT FROM reviews_decision AS undo
+                            WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))))
 ), over AS (
     UPDATE reviews_claim SET released_at = expires_at
     WHERE item_id IN (SELECT id FROM item)

@@ -58,6 +58,11 @@ class Filters:
         """What narrows at all, by the names in the address."""
         return {name: value for name in NAMES if (value := getattr(self, name))}
 
+    def ask_for_verdicts(self) -> bool:
+        """Whether that something is among what is found tells what a machine said of it."""
+        told = {"category", "confidence_from", "confidence_to", "version", "rule"}
+        return not told.isdisjoint(self.chosen())
+
     def reads_reports(self) -> bool:
         """Whether the items must be looked through one after the other."""
         return bool(self.chosen().keys() - {"assignee", "hold"})

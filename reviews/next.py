@@ -29,7 +29,8 @@ def claim_next(
 
     First what a colleague handed to them, from whichever list; then what they have in hand already,
     so that a closed tab is resumed; then the list's top, or by chance a sample in its place, where
-    needs review has something to do and nothing critical. `beside` is not taken anew.
+    needs review has something to do and nothing critical. While the filters ask for verdicts nothing
+    is blind, for they would tell them. `beside` is not taken anew.
     """
     for claim in _in_hand(name, filters, reviewer):
         if claim_item(
@@ -42,7 +43,8 @@ def claim_next(
     free = claimable(name, filters=filters, reviewer=reviewer)
     if beside is not None:
         free = free.exclude(pk=beside)
-    shares = read_shares() if name == Item.List.NEEDS_REVIEW else {}
+    may_be_blind = name == Item.List.NEEDS_REVIEW and not filters.ask_for_verdicts()
+    shares = read_shares() if may_be_blind else {}
     if by_chance(shares.get(Of.MIXED_IN, 0)) and _has_time_for_samples(free):
         sample = claim_sample(filters=filters, reviewer=reviewer, beside=beside)
         if sample is not None:
@@ -93,14 +95,15 @@ def claimable(name: Item.List, *, filters: Filters, reviewer: User) -> QuerySet[
 def _in_hand(name: Item.List, filters: Filters, reviewer: User) -> list[Claim]:
     """What was handed over, the first one first, and what else one has of this list.
 
-    What one has blind is of needs review, wherever it stands.
+    What one has blind is of needs review, wherever it stands; of no list whose filters tell of it.
     """
     claims = list(Claim.objects.in_force().filter(reviewer=reviewer).order_by("claimed_at"))
     if not claims:
         return []
     blind = Q(pk__in=[each.item_id for each in claims if each.blind])
     listed = Q(list=name)
-    of_list = listed | blind if name == Item.List.NEEDS_REVIEW else listed & ~blind
+    may_be_blind = name == Item.List.NEEDS_REVIEW and not filters.ask_for_verdicts()
+    of_list = listed | blind if may_be_blind else listed & ~blind
     mine = Item.objects.filter(of_list, pk__in=[each.item_id for each in claims])
     here = set(narrowed(mine, name, filters).values_list("pk", flat=True))
     handed = [each for each in claims if each.handed_by_id]

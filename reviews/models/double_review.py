@@ -1,12 +1,21 @@
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from reports.models import Severity
 from reviews.models.action import Action
 from reviews.models.decision import Decision
 from reviews.models.sampling import Stratum
+
+
+class DoubleReviewQuerySet(models.QuerySet["DoubleReview"]):
+    def whose_first_stands(self) -> "DoubleReviewQuerySet":
+        """Of decisions that no later row overrides which nobody took back."""
+        later = Decision.objects.filter(
+            item=OuterRef("decision__item"), pk__gt=OuterRef("decision")
+        )
+        return self.filter(~Exists(later.standing()))
 
 
 class DoubleReview(models.Model):
@@ -56,6 +65,8 @@ class DoubleReview(models.Model):
         Decision, models.PROTECT, null=True, related_name="+", verbose_name=_("settling decision")
     )
     settled_at = models.DateTimeField(_("settled"), null=True)
+
+    objects = DoubleReviewQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("double review")

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.db.models.functions import Now
 
 from classifier.models import Classification
 from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reviews.blind import in_hand_blind
-from reviews.models import DecidedReport, Decision, DoubleReview
+from reviews.models import DecidedReport, DoubleReview
 from reviews.queue import PAGE
 
 
@@ -41,12 +41,10 @@ def to_settle() -> QuerySet[DoubleReview]:
     Once the second answer can be taken back no more, and while the first decision stands: what
     overrides it has settled the matter.
     """
-    later = Decision.objects.filter(item=OuterRef("decision__item"), pk__gt=OuterRef("decision"))
     answered_before = Now() - timedelta(seconds=settings.UNDO_SECONDS)
     differing = DoubleReview.objects.filter(agrees=False, settled_at=None)
-    return differing.filter(~Exists(later.standing()), answered_at__lte=answered_before).order_by(
-        "-severity", "id"
-    )
+    waits = differing.whose_first_stands().filter(answered_at__lte=answered_before)
+    return waits.order_by("-severity", "id")
 
 
 def read_calibration(*, reader: User, after: str = "") -> CalibrationPage:

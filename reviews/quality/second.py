@@ -37,9 +37,9 @@ def answer_double_review(*, review_id: int, reviewer: User, wish: Wish) -> Doubl
             if said == (reviewer.pk, wish.action, wish.category, note):
                 return review
             raise StaleDecisionError(first)
-        newest = Decision.objects.filter(item=item_id).latest("id")
-        if newest.pk != first.pk:
-            raise StaleDecisionError(newest)
+        standing = Decision.objects.filter(item=item_id).standing().latest("id")
+        if standing.pk != first.pk:
+            raise StaleDecisionError(standing)
         refuse_if_held(item_id, reviewer)
         action = Action.objects.get(pk=wish.action)
         review.reviewer = reviewer

@@ -1,4 +1,4 @@
-"""A lead settles what two people decided differently: one transaction with its audit row."""
+"""A lead says which of two different answers stands: one transaction with its audit row."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from reports import lifecycle
 from reports.audit import write_audit
 from reports.models import Item
-from reviews.decisions import Wish, decide_item
+from reviews.decisions import StaleDecisionError, Wish, decide_item
 from reviews.models import Action, Decision, DoubleReview
 
 Side = DoubleReview.Side
@@ -21,13 +21,14 @@ class NotSettledError(Exception):
     """Nothing was written; the message says why."""
 
 
-def settle(*, review_id: int, lead: User, side: DoubleReview.Side) -> DoubleReview:
+def settle(*, review_id: int, lead: User, side: DoubleReview.Side) -> Decision | None:
     """Say which of two answers stands, the first or the second; the same once more is once.
 
-    Where it is the second, the lead decides in the second person's words, which overrides the first
-    decision; another person may have to approve that. A settlement stands: whoever thinks otherwise
-    later decides anew about the item. Raises `DoubleReview.DoesNotExist`, `NotSettledError`, and
-    `HeldByAnotherError` where the item is in somebody's hands.
+    The first: that is settled at once, and nothing is decided; a settlement stands. The second: the
+    lead decides in the second person's words, which overrides the first decision, and answers with
+    that row; another person may have to approve it. Like any decision it may be taken back, and so
+    `settle_what_was_overridden` settles it once it is in effect. Raises `DoubleReview.DoesNotExist`,
+    `NotSettledError`, and `HeldByAnotherError` where the item is in somebody's hands.
     """
     if side == Side.NEITHER:
         raise ValueError("neither is settled by the decision that overrides the first")
@@ -35,29 +36,40 @@ def settle(*, review_id: int, lead: User, side: DoubleReview.Side) -> DoubleRevi
     with transaction.atomic():
         item = lifecycle.lock_item(named.decision.item_id)
         review = _lock(review_id)
-        if review.settled_at and (review.settled_by_id, review.side) == (lead.pk, side):
-            return review
-        newest = Decision.objects.filter(item=item).latest("id")
-        _refuse(review, lead, stands=_standing(item) == review.decision_id)
-        settling = None
+        if side == Side.FIRST and (review.settled_by_id, review.side) == (lead.pk, side):
+            return None
+        _refuse(review, lead)
+        stands = _standing(item) == review.decision_id
         if side == Side.SECOND:
-            settling = decide_item(
-                item_id=item.pk,
-                reviewer=lead,
-                wish=Wish(review.action_id or "", review.category, review.note),
-                report_ids=named.decision.reports.values_list("pk", flat=True),
-                last_decision_id=newest.pk,
-                keeps_draft=True,
-            )
-        _write(review, item, lead=lead, side=side, settling=settling)
-    return review
+            return _decide_as_the_second(review, lead, stands=stands)
+        if not stands:
+            raise _decided_anew()
+        _write(review, item, lead=lead, side=side, settling=None)
+    return None
+
+
+def _decide_as_the_second(review: DoubleReview, lead: User, *, stands: bool) -> Decision:
+    """What the lead has decided so already is taken for the same wish, sent twice."""
+    newest = Decision.objects.filter(item=review.decision.item_id).latest("id")
+    try:
+        return decide_item(
+            item_id=review.decision.item_id,
+            reviewer=lead,
+            wish=Wish(review.action_id or "", review.category, review.note),
+            report_ids=review.decision.reports.values_list("pk", flat=True),
+            last_decision_id=newest.pk if stands else review.decision_id,
+            keeps_draft=True,
+        )
+    except StaleDecisionError:
+        raise _decided_anew() from None
 
 
 def settle_what_was_overridden() -> int:
     """Of those to settle: what a third person's decision in effect has settled meanwhile; how many.
 
     It settles for the answer that says the same, or else for neither. What one of the two decided
-    anew is nobody's to settle, and waits for nobody.
+    anew is nobody's to settle, and waits for nobody; where they only approved what a third person
+    proposed, or that person what they did, it is settled by that person.
     """
     differing = DoubleReview.objects.filter(agrees=False, settled_at=None)
     return sum(_settle_as_overridden(pk) for pk in differing.values_list("pk", flat=True))
@@ -69,12 +81,14 @@ def _settle_as_overridden(review_id: int) -> bool:
         item = lifecycle.lock_item(item_id)
         review = _lock(review_id)
         in_effect = Decision.objects.filter(pk=_standing(item), effective_at__lte=Now())
-        settling = in_effect.select_related("action", "reviewer").first()
+        settling = in_effect.select_related("action", "reviewer", "approves__reviewer").first()
         if review.settled_at or review.agrees is not False or settling is None:
             return False
         two = {review.decision.reviewer_id, review.reviewer_id}
+        deciders = [row.reviewer for row in (settling.approves, settling) if row]
+        third = next((person for person in deciders if person.pk not in two), None)
         resolves = settling.action is not None and settling.action.resolves
-        if settling.pk == review.decision_id or settling.reviewer_id in two or not resolves:
+        if settling.pk == review.decision_id or third is None or not resolves:
             return False
         said = _said(settling.action, settling.category)
         side = Side.NEITHER
@@ -82,7 +96,7 @@ def _settle_as_overridden(review_id: int) -> bool:
             side = Side.FIRST
         elif said == _said(review.action, review.category):
             side = Side.SECOND
-        _write(review, item, lead=settling.reviewer, side=side, settling=settling)
+        _write(review, item, lead=third, side=side, settling=settling)
     return True
 
 
@@ -97,7 +111,7 @@ def _standing(item: Item) -> int:
     return rows.values_list("pk", flat=True)[0]
 
 
-def _refuse(review: DoubleReview, lead: User, *, stands: bool) -> None:
+def _refuse(review: DoubleReview, lead: User) -> None:
     if review.settled_at:
         raise NotSettledError(_("Somebody has settled it already."))
     if review.agrees is not False:
@@ -107,10 +121,12 @@ def _refuse(review: DoubleReview, lead: User, *, stands: bool) -> None:
         raise NotSettledError(_("The second answer may still be taken back. Wait a moment."))
     if lead.pk in {review.decision.reviewer_id, review.reviewer_id}:
         raise NotSettledError(_("You are one of the two: somebody else settles it."))
-    if not stands:
-        raise NotSettledError(
-            _("Since then somebody has decided anew about this item, which settles it.")
-        )
+
+
+def _decided_anew() -> NotSettledError:
+    return NotSettledError(
+        _("Since then somebody has decided anew about this item, which settles it.")
+    )
 
 
 def _said(action: Action | None, category: str) -> tuple[str, str]:

@@ -128,7 +128,7 @@ def test_neither_what_a_machine_said_nor_what_others_decided_is_on_the_page(
     for told in ("What the model answered", "What happened", "It advertises", "harmless", "omar"):
         assert told not in html
     for told in ("Judged safe", "Resolved", "Needs review", "0.9", "0.8", "severe", "low", "safe"):
-        assert told not in main.replace('"notice safe"', "")
+        assert told not in re.sub(r'"notice safe"|datetime="[^"]*"', "", main)
     assert 'value="reopen"' not in html
     assert 'value="escalate"' in html
     assert 'name="last" id' in html or 'name="last"' in html

@@ -1,6 +1,7 @@
 """What is handed out blind: samples among other work, to whom they may be given, and when."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,9 +17,11 @@ from reviews.decisions import Wish, decide_item
 from reviews.filters import Filters
 from reviews.models import Claim, Decision, Hold, Preferences, SamplingRate
 from reviews.next import claim_next, forget_skips, skip_item
+from reviews.quality.agreement import read_agreement
 from reviews.quality.mixing import is_handed_blind
+from reviews.quality.second import answer_double_review
 from reviews.tests.moving import hold
-from reviews.tests.people import judge_threat
+from reviews.tests.people import classify, judge_threat
 from reviews.tests.quality import (
     decided,
     drawn_audit,
@@ -27,6 +30,7 @@ from reviews.tests.quality import (
     judged_safe,
     share,
 )
+from reviews.undo import undo_decision
 
 pytestmark = pytest.mark.django_db
 Of = SamplingRate.Of
@@ -143,6 +147,47 @@ def test_what_waits_for_somebody_is_not_handed_blind(spam: Report) -> None:
     assert not claim_of("dana").blind
 
 
+# --- What would be overridden unseen
+
+
+def reported_after_a_decision(client: Client, policy: PolicyVersion, **verdict: Any) -> Report:
+    """Omar removed the item for spam; then somebody reported something else of it."""
+    first = decided(client, policy, "Buy!", by="omar", action="remove")
+    item = {"type": first.item.type, "id": first.item.external_id}
+    later = client.send(body_saying("Buy more!", item=item))
+    classify(later, policy, **verdict)
+    return later
+
+
+def test_an_audit_of_an_item_about_which_a_decision_stands_is_not_handed(
+    client_of_sender: Client, policy: PolicyVersion, spam: Report
+) -> None:
+    later = reported_after_a_decision(client_of_sender, policy)
+    drawn_audit(later)
+    assert Item.objects.get(pk=later.item_id).list == Item.List.JUDGED_SAFE
+
+    assert given() == spam.item_id
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_other_work_about_which_a_decision_stands_is_not_handed_blind_until_it_is_reopened(
+    client_of_sender: Client, policy: PolicyVersion, *, reopened: bool
+) -> None:
+    share(Of.BLIND, 1)
+    later = reported_after_a_decision(client_of_sender, policy, safe=False, rules=["unsure"])
+    if reopened:
+        decide_item(
+            item_id=later.item_id,
+            reviewer=person("omar"),
+            wish=Wish("reopen"),
+            report_ids=[later.pk],
+            last_decision_id=Decision.objects.get().pk,
+        )
+
+    assert given() == later.item_id
+    assert claim_of("dana").blind == reopened
+
+
 # --- A sample that is none any more
 
 
@@ -188,7 +233,46 @@ def test_a_second_review_whose_first_decision_was_overridden_is_not_handed(
     assert given() == spam.item_id
 
 
+def test_a_second_review_is_handed_again_once_what_overrode_its_decision_was_taken_back(
+    client_of_sender: Client, policy: PolicyVersion, spam: Report
+) -> None:
+    first = decided(client_of_sender, policy, "cheap", by="omar", action="remove")
+    review = drawn_double_review(first)
+    override = decide_item(
+        item_id=first.item_id,
+        reviewer=person("noor"),
+        wish=Wish("no_violation"),
+        report_ids=first.reports.values_list("pk", flat=True),
+        last_decision_id=first.pk,
+    )
+    assert given() == spam.item_id
+    assert read_agreement().open == 0
+
+    undo_decision(decision_id=override.pk, reviewer=person("noor"))
+    let_go("noor")
+
+    assert read_agreement().open == 1
+    assert given() == first.item_id
+    answered = answer_double_review(
+        review_id=review.pk, reviewer=person("dana"), wish=Wish("remove", "spam")
+    )
+    assert answered.agrees
+
+
 # --- To whom
+
+
+def test_what_one_has_seen_with_all_that_is_told_of_it_is_no_sample_for_them(
+    spam: Report, safe: Report
+) -> None:
+    assert claim_item(item_id=safe.item_id, reviewer=person("dana"))
+    let_go("dana")
+
+    assert given("dana") == spam.item_id
+    let_go("dana")
+    assert given("lena") == safe.item_id
+    # What one had blind told nothing.
+    assert given("lena") == safe.item_id
 
 
 def test_a_second_review_goes_to_somebody_else_than_who_decided(
@@ -248,6 +332,35 @@ def test_the_filters_of_the_list_hold_for_samples_as_well(
     assert given(filters=Filters(sender="other-app")) == elsewhere.item_id
     assert given(filters=Filters(language="ar")) == elsewhere.item_id
     assert given(filters=Filters(language="en")) == safe.item_id != spam.item_id
+
+
+@pytest.mark.parametrize(
+    "telling",
+    [
+        {"category": "spam"},
+        {"confidence_from": "0.5"},
+        {"confidence_to": "0.99"},
+        {"version": "1"},
+        {"rule": "unsafe_category"},
+    ],
+)
+def test_where_the_filters_ask_for_verdicts_nothing_is_handed_blind_nor_resumed(
+    client_of_sender: Client, policy: PolicyVersion, spam: Report, telling: dict[str, str]
+) -> None:
+    """Else what is blind would be known to match."""
+    report = client_of_sender.send(body_saying("Buy!"))
+    classify(report, policy, category="spam", confidence=0.88, rules=["unsafe_category"])
+    drawn_audit(report)
+    share(Of.BLIND, 1)
+    filters = Filters(**telling)
+    assert given() == report.item_id
+
+    resumed = claim_next(name=Item.List.NEEDS_REVIEW, filters=filters, reviewer=person("dana"))
+
+    assert resumed == spam.item_id
+    assert not Claim.objects.in_force().get(item=spam.item_id).blind
+    assert given(filters=filters) == spam.item_id
+    assert not claim_of("dana").blind
 
 
 @pytest.mark.parametrize("opted_out", [["spam"], ["hate"]])

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client as Browser
 
-from reports.models import AuditEntry, Invalidation, Report
-from reports.tests.outcomes import resolve
-from reports.tests.reporting_again import report_by, standings
+from reports.models import AuditEntry, Invalidation, Report, Severity
+from reports.tests.outcomes import judge, resolve
+from reports.tests.reporting_again import judged_safe_by, report_by, standings
 from reports.tests.sending import REPORTS, Client
 from reviews.tests.people import log_in, page
 
@@ -39,6 +39,12 @@ def address(report: Report) -> str:
 
 def key_of(html: str) -> str:
     found = re.search(r'name="confirm" value="([^"]+)"', html)
+    assert found
+    return found[1]
+
+
+def figure(html: str, name: str) -> str:
+    found = re.search(rf'<dt>{name}</dt><dd class="num">([^<]+)</dd>', html)
     assert found
     return found[1]
 
@@ -88,16 +94,23 @@ def test_who_may_not_invalidate_sees_no_form_and_is_refused(client_of_sender: Cl
     assert not Invalidation.objects.exists()
 
 
-def test_the_plan_comes_first_and_then_it_is_done(client_of_sender: Client, lena: Browser) -> None:
+def test_the_plan_comes_first_and_then_it_is_done(
+    client_of_sender: Client, policy: Any, lena: Browser
+) -> None:
     reports = sent(client_of_sender, 3)
+    for each in reports[:2]:
+        judge(each, policy, safe=False, severity=Severity.LOW)
     html = post(lena, reports[0]).content.decode()
     assert "3 reports would count for nothing." in html
-    assert standings() == ["pending"] * 3
+    assert figure(html, "Would be closed") == "2"
+    assert figure(html, "Stay open: no verdict yet") == "1"
+    assert "Count for nothing already" not in html
+    assert standings() == ["needs_review", "needs_review", "pending"]
 
     done = post(lena, reports[0], confirm=key_of(html))
 
     assert done.status_code == 302
-    assert standings() == ["resolved"] * 3
+    assert standings() == ["resolved", "resolved", "pending"]
     html = page(lena, address(reports[0]))
     assert "3 reports count for nothing from now on." in html
     assert '<q dir="auto">a campaign</q>' in html
@@ -144,14 +157,14 @@ def test_the_plan_needs_no_reason_and_what_is_done_needs_one(
     assert not Invalidation.objects.exists()
 
 
-def test_it_is_revoked_by_one_press(client_of_sender: Client, lena: Browser) -> None:
-    report = sent(client_of_sender, 1)[0]
+def test_it_is_revoked_by_one_press(client_of_sender: Client, policy: Any, lena: Browser) -> None:
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
     number = str(Invalidation.objects.get().pk)
 
     assert lena.post(address(report), {"revoke": number}).status_code == 302
 
-    assert standings() == ["pending"]
+    assert standings() == ["judged_safe"]
     html = page(lena, address(report))
     assert "1 report counts again." in html
     assert "Revoke it" not in html
@@ -159,17 +172,19 @@ def test_it_is_revoked_by_one_press(client_of_sender: Client, lena: Browser) -> 
         assert lena.post(address(report), {"revoke": odd}).status_code == 404
 
 
-def test_the_closed_item_says_why_it_is_resolved(client_of_sender: Client, lena: Browser) -> None:
-    report = sent(client_of_sender, 1)[0]
+def test_the_closed_item_says_why_it_is_resolved(
+    client_of_sender: Client, policy: Any, lena: Browser
+) -> None:
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     assert "Closed, because who reported it acted in bad faith." in page(lena, "/review/resolved/")
 
 
 def test_its_sender_reads_that_it_is_resolved_by_no_decision(
-    client_of_sender: Client, lena: Browser
+    client_of_sender: Client, policy: Any, lena: Browser
 ) -> None:
-    report = sent(client_of_sender, 1)[0]
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()

@@ -15,11 +15,16 @@ from pytest_django import Settings
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Report
 from reports.tests.sending import Client
-from reviews.claims import HeldByAnotherError
+from reviews.claims import HeldByAnotherError, give_back
+from reviews.decisions import approval_of, decide_item
 from reviews.models import Action, Claim, Decision, DoubleReview, Hold
+from reviews.quality.agreement import read_agreement
+from reviews.quality.calibration import to_settle
+from reviews.quality.intervals import Ratio
 from reviews.quality.settle import NotSettledError, settle, settle_what_was_overridden
 from reviews.tests.differing import AGREES, NO_ANSWER, differing, wish
 from reviews.tests.people import log_in
+from reviews.undo import undo_decision
 
 pytestmark = pytest.mark.django_db
 
@@ -82,22 +87,57 @@ def test_where_the_second_stands_the_lead_decides_in_its_words(
     assert decisions()[1:] == [("lena", "decision", "warn", "harassment")]
     assert (newest.note, newest.overrides_id) == ("It is milder.", review.decision_id)
     assert set(newest.reports.all()) == set(review.decision.reports.all())
+    # Once it is in effect, for until then it may be taken back.
+    assert settled(review) == ("", None, None)
+    assert settle_what_was_overridden() == 1
     assert settled(review) == ("second", "lena", newest.pk)
     audited = AuditEntry.objects.filter(actor=lena).order_by("pk")
     assert list(audited.values_list("action", flat=True)) == ["decided", "settled"]
 
 
-def test_the_second_answer_may_need_a_second_person(review: DoubleReview, lena: User) -> None:
+def test_the_second_answer_is_settled_for_no_sooner_than_it_can_be_taken_back_no_more(
+    review: DoubleReview, lena: User, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 60
+    decision = settle(review_id=review.pk, lead=lena, side=Side.SECOND)
+    assert decision
+    assert settle_what_was_overridden() == 0
+    assert not to_settle().exists()
+
+    undo_decision(decision_id=decision.pk, reviewer=lena)
+    give_back(item_id=decision.item_id, reviewer=lena)
+
+    assert settle_what_was_overridden() == 0
+    assert list(to_settle()) == [review]
+    assert read_agreement().overturned == Ratio(0, 1)
+    settle(review_id=review.pk, lead=lena, side=Side.FIRST)
+    assert settled(review) == ("first", "lena", None)
+
+
+@pytest.mark.parametrize("approver", ["omar", "noor"])
+def test_the_second_answer_may_need_a_second_person(
+    review: DoubleReview, lena: User, approver: str
+) -> None:
     Action.objects.filter(slug="no_violation").update(second_from=0)
 
     settle(review_id=review.pk, lead=lena, side=Side.SECOND)
 
     proposal = Decision.objects.latest("pk")
     assert proposal.kind == Decision.Kind.PROPOSAL
-    assert settled(review) == ("second", "lena", proposal.pk)
     hold = Hold.objects.get(item=proposal.item, ended_at=None)
     assert hold.kind == Hold.Kind.SECOND_APPROVAL
     assert Report.objects.get().status == "needs_review"
+    assert settle_what_was_overridden() == 0
+
+    approval = decide_item(
+        item_id=proposal.item_id,
+        reviewer=User.objects.get_or_create(username=approver)[0],
+        wish=approval_of(proposal, note=""),
+        report_ids=proposal.reports.values_list("pk", flat=True),
+        last_decision_id=proposal.pk,
+    )
+    assert settle_what_was_overridden() == 1
+    assert settled(review) == ("second", "lena", approval.pk)
 
 
 def test_a_second_answer_that_escalates_sends_it_to_who_leads(
@@ -117,7 +157,8 @@ def test_the_same_once_more_is_once(
     for _each in range(2):
         settle(review_id=review.pk, lead=lena, side=side)
 
-    assert AuditEntry.objects.filter(action="settled").count() == 1
+    said = AuditEntry.objects.filter(actor=lena).values_list("action", flat=True)
+    assert list(said) == ["decided" if side == Side.SECOND else "settled"]
     assert len(decisions()) == (2 if side == Side.SECOND else 1)
 
 
@@ -150,6 +191,7 @@ def test_what_was_overridden_meanwhile_is_settled_by_that(review: DoubleReview, 
     wish(review.decision.reports.get(), "noor", action="warn", category="spam")
 
     assert "decided anew" in refused(review, lena)
+    assert "decided anew" in refused(review, lena, Side.SECOND)
     assert settled(review) == ("", None, None)
 
 
@@ -273,6 +315,19 @@ def test_a_button_settles_and_the_page_says_what_stands(
     Action.objects.filter(slug="no_violation").update(second_from=0)
     assert "A different person must approve it." in press(browser, third, "second")
     assert "Nothing is to settle" in press(browser, third, "second")
+
+
+def test_a_settlement_for_the_second_offers_to_take_it_back_as_any_decision(
+    client_of_sender: Client, policy: PolicyVersion, settings: Settings
+) -> None:
+    settings.UNDO_SECONDS = 60
+    browser = log_in("lena", "lead")
+    first, second = (differing(client_of_sender, policy, f"text {number}") for number in range(2))
+
+    assert "Undo" not in press(browser, first, "first")
+    html = press(browser, second, "second")
+
+    assert f'action="/review/decisions/{Decision.objects.latest("pk").pk}/undo/"' in html
 
 
 def test_a_refusal_is_said(review: DoubleReview) -> None:
