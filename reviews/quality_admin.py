@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Sum
 from django.db.models.functions import Coalesce
+from django.forms.models import model_to_dict
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
@@ -14,11 +15,11 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion
-from reports.admin import EvidenceAdmin
+from reports.admin import EvidenceAdmin, describe
 from reports.admin.evidence import AuditedSave, FastList, person
 from reports.audit import write_audit
 from reports.foreign_text import show_controls
-from reviews.models import Draw, SamplingRate
+from reviews.models import BlindAudit, Draw, SamplingRate
 from reviews.quality.strata import BANDS
 from reviews.words import category_name
 
@@ -97,6 +98,7 @@ class SamplingRateAdmin(AuditedSave, FastList):
     """A narrower rate may go again, and then the broader one counts."""
 
     audited_kind = "rate"
+    empty_value_display = _("any")
     form = RateForm
     list_display = ("of", "sender", "language", "category", "band", "rate", "at_least")
     list_filter = ("of",)
@@ -109,14 +111,15 @@ class SamplingRateAdmin(AuditedSave, FastList):
         return FastList.has_delete_permission(self, request, obj)
 
     def delete_model(self, request: HttpRequest, obj: SamplingRate) -> None:
-        write_audit(action="rate_deleted", of=obj, actor=person(request), detail={"rate": str(obj)})
+        detail = model_to_dict(obj, exclude=["id"])
+        write_audit(action="rate_deleted", of=obj, actor=person(request), detail=detail)
         super().delete_model(request, obj)
 
 
 @admin.register(Draw)
 class DrawAdmin(EvidenceAdmin):
-    list_display = ("of", "since", "until", "population", "drawn", "who", "drawn_at")
-    fields = (*list_display, "seed", "strata")
+    list_display = ("of", "since", "until", "population", "drawn", "who")
+    fields = (*list_display, "drawn_at", "seed", "strata")
     readonly_fields = ("population", "drawn", "who", "strata")
     list_filter = ("of",)
     ordering = ("-id",)
@@ -132,7 +135,7 @@ class DrawAdmin(EvidenceAdmin):
     def population(self, draw: Any) -> int:
         return int(draw.there)
 
-    @admin.display(description=_("drawn"))
+    @admin.display(description=_("samples"))
     def drawn(self, draw: Any) -> int:
         return int(draw.taken)
 
@@ -153,3 +156,26 @@ class DrawAdmin(EvidenceAdmin):
                 "more": found.count() - SHOWN_AT_MOST if len(rows) > SHOWN_AT_MOST else 0,
             },
         )
+
+
+@admin.register(BlindAudit)
+class BlindAuditAdmin(EvidenceAdmin):
+    """Those that were answered: who reviews here as well is not to know the others."""
+
+    list_display = ("about", "its_draw", "decision", "report")
+    fields = ("about", "its_draw", "stratum", "classification", "report", "decision")
+    readonly_fields = ("about", "its_draw")
+    list_select_related = ("report__item", "stratum__draw", "decision")
+    ordering = ("-id",)
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).exclude(decision=None)
+
+    @admin.display(description=_("item"))
+    def about(self, audit: BlindAudit) -> SafeString:
+        return describe(audit.report.item)
+
+    @admin.display(description=_("draw"))
+    def its_draw(self, audit: BlindAudit) -> str:
+        return str(audit.stratum.draw)

@@ -135,6 +135,7 @@ def test_a_narrower_rate_may_go_again(admin: Browser) -> None:
     assert not SamplingRate.objects.filter(language="ar").exists()
     entry = AuditEntry.objects.get(action="rate_deleted")
     assert (entry.object_id, entry.actor_name) == (str(rate.pk), "ada")
+    assert (entry.detail["language"], entry.detail["rate"]) == ("ar", 0.5)
 
 
 @pytest.mark.usefixtures("policy")
