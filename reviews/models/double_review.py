@@ -121,4 +121,4 @@ class DoubleReview(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.decision_id}"
+        return f"{self.decision.item}"
