@@ -12,16 +12,7 @@ from reviews.models import DoubleReview
 
 @admin.register(DoubleReview)
 class DoubleReviewAdmin(EvidenceAdmin):
-    list_display = (
-        "about",
-        "decision",
-        "action",
-        "category",
-        "reviewer",
-        "answered_at",
-        "agrees",
-        "side",
-    )
+    list_display = ("about", "reviewer", "action", "answered_at", "agrees", "side")
     fields = (
         "about",
         "decision",

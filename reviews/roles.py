@@ -29,6 +29,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "reviews.delete_samplingrate",
         "reviews.view_draw",
         "reviews.view_doublereview",
+        "reviews.view_blindaudit",
         "reviews.view_decision",
         "reviews.view_action",
         "reviews.add_action",

@@ -1,9 +1,11 @@
 """The sentences that reviewers read: why an item stands where it stands."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
+from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -80,13 +82,19 @@ def why_here(
 
 def returned_sentences(returned: Return) -> list[str]:
     """Who brought an item back, and what looks like a brigade in it."""
-    since = date_format(localtime(returned.since), "SHORT_DATETIME_FORMAT")
+    at = returned.returned_at
+    counted = {
+        "many": number_format(returned.reporters),
+        "time": timesince(min(returned.since, at - timedelta(minutes=1)), at),
+        "at": date_format(localtime(at), "SHORT_DATETIME_FORMAT"),
+    }
     said = ngettext(
-        "Brought back by reports: %(many)s person has reported it since %(since)s.",
-        "Brought back by reports: %(many)s different people have reported it since %(since)s.",
+        "Brought back by reports, %(at)s: by then %(many)s person had reported it within %(time)s.",
+        "Brought back by reports, %(at)s: by then %(many)s different people had reported it within"
+        " %(time)s.",
         returned.reporters,
     )
-    sentences = [said % {"many": number_format(returned.reporters), "since": since}]
+    sentences = [said % counted]
     if not returned.looks_like_a_brigade:
         return sentences
     if 2 * returned.fresh >= returned.reporters:

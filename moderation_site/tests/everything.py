@@ -28,6 +28,7 @@ from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Hold, SavedView
 from reviews.quality.draw import draw
 from reviews.tests.differing import differing, hold_a_case
+from reviews.tests.misses import find_missed, send_safe
 from reviews.tests.people import classify, decide, log_in, page
 from reviews.tests.quality import drawn_double_review
 from reviews.tests.sampling import judge_safe
@@ -115,6 +116,7 @@ def furnish(policy: PolicyVersion) -> Installation:
     history.ask_again(disputed, batch, category="hate")
     judge_safe(sender.sender.pk, 3)
     draw(actor_name="test")
+    find_missed(dana, send_safe(sender, policy, "missed"))
     draft = load_version(prompt="Judge mildly.", activate=False)
     review = differing(sender, policy)
     case = hold_a_case(review)

@@ -185,6 +185,7 @@ reports/return                  oas   -    -       -
 reports/sender                  oas   as   as      -
 reports/trustedflagger          oas   -    -       -
 reviews/action                  as    as   as      -
+reviews/blindaudit              as    -    -       -
 reviews/claim                   oas   -    -       -
 reviews/decision                as    -    -       -
 reviews/doublereview            as    -    -       -

@@ -58,6 +58,23 @@ class DefaultFilter(admin.SimpleListFilter):
             }
 
 
+class EndedFilter(admin.SimpleListFilter):
+    """Whether the time in the column `ended` has come; `names` says so of what it has not and has."""
+
+    title = _("standing")
+    parameter_name = "standing"
+    ended: ClassVar[str]
+    names: ClassVar[tuple[Any, Any]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:  # noqa: ARG002
+        return list(zip(("open", "ended"), self.names, strict=True))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002
+        if self.value() not in {"open", "ended"}:
+            return queryset
+        return queryset.filter(**{f"{self.ended}__isnull": self.value() == "open"})
+
+
 class NewestFilter(DefaultFilter):
     """The newest rows: then a filter without an index of its own reads no more than those."""
 

@@ -39,7 +39,7 @@ class Invalidation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.pseudonym}: {self.made_at}"
+        return f"{self.pseudonym}: {self.made_at:%Y-%m-%d %H:%M}"
 
 
 class InvalidatedReport(models.Model):

@@ -44,7 +44,7 @@ class Return(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.item_id}: {self.reporters}"
+        return f"{self.item}, {self.returned_at:%Y-%m-%d %H:%M}"
 
     @property
     def looks_like_a_brigade(self) -> bool:

@@ -64,7 +64,7 @@ class SamplingRate(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.of}: {self.rate}"
+        return f"{self.get_of_display()}: {self.rate:g}"
 
 
 class Draw(models.Model):
@@ -97,7 +97,7 @@ class Draw(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.of} {self.since:%Y-%m-%d}"
+        return f"{self.get_of_display()}, {self.until:%Y-%m-%d}"
 
 
 class Stratum(models.Model):
@@ -173,4 +173,4 @@ class BlindAudit(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.report_id}"
+        return f"{self.report.item}"

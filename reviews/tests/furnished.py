@@ -132,6 +132,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "rates in the admin": "/admin/reviews/samplingrate/",
         "a rate": f"/admin/reviews/samplingrate/{SamplingRate.objects.earliest('pk').pk}/change/",
         "draws in the admin": "/admin/reviews/draw/",
+        "audits in the admin": "/admin/reviews/blindaudit/",
         "a draw": f"/admin/reviews/draw/{draw_some(client).pk}/change/",
         "batches": "/admin/classifier/batch/",
         "a batch": f"/admin/classifier/batch/{furnish_batch(policy).pk}/change/",

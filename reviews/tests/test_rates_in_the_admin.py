@@ -28,6 +28,7 @@ def add(browser: Browser, **values: object) -> str:
     return "" if answer.status_code == 302 else answer.content.decode()
 
 
+@pytest.mark.usefixtures("policy")
 def test_a_rate_of_audits_may_be_as_narrow_as_a_stratum(
     admin: Browser, client_of_sender: Client
 ) -> None:
@@ -41,6 +42,7 @@ def test_a_rate_of_audits_may_be_as_narrow_as_a_stratum(
     assert (rate.language, rate.band, rate.rate, rate.at_least) == ("ar", "0.90-0.95", 0.25, 7)
 
 
+@pytest.mark.usefixtures("policy")
 @pytest.mark.parametrize(
     ("of", "narrowed"),
     [
@@ -59,6 +61,58 @@ def test_what_a_rate_cannot_be_narrowed_by_is_refused(
 
     assert said.count("A rate of this kind cannot be narrowed by it.") == 1
     assert SamplingRate.objects.count() == before
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize(
+    ("wish", "says"),
+    [
+        ({"of": "audits", "category": "hatee"}, "hatee is not one of the available choices."),
+        ({"of": "audits", "category": "hate"}, "Nothing in this category is judged safe"),
+        (
+            {"of": "double_reviews", "category": "none"},
+            "A decision of no violation has no category",
+        ),
+        ({"of": "audits", "language": "Arabic"}, "Two or three letters"),
+        ({"of": "audits", "language": "ar-EG"}, "Two or three letters"),
+    ],
+)
+def test_what_would_match_nothing_is_refused(
+    admin: Browser, wish: dict[str, object], says: str
+) -> None:
+    before = SamplingRate.objects.count()
+
+    assert says in add(admin, rate="0.5", **wish)
+
+    assert SamplingRate.objects.count() == before
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"of": "audits", "category": "none", "language": "und-Arab"},
+        {"of": "double_reviews", "category": "hate", "language": "AR"},
+    ],
+)
+def test_what_can_be_drawn_from_is_taken(admin: Browser, wish: dict[str, str]) -> None:
+    assert add(admin, rate="0.5", **wish) == ""
+
+    rate = SamplingRate.objects.latest("pk")
+    assert (rate.category, rate.language) == (wish["category"], wish["language"].lower())
+
+
+def test_a_rate_of_a_category_that_no_policy_has_any_more_can_still_be_changed(
+    admin: Browser,
+) -> None:
+    rate = SamplingRate.objects.create(of="audits", category="gone", rate=0.1)
+    sent = {"of": "audits", "category": "gone", "rate": "0.2", "at_least": 0}
+
+    answer = admin.post(f"/admin/reviews/samplingrate/{rate.pk}/change/", sent)
+
+    assert answer.status_code == 302
+    rate.refresh_from_db()
+    assert rate.rate == 0.2
 
 
 @pytest.mark.parametrize("rate", ["-0.1", "1.01", "nan", "x", ""])
@@ -81,6 +135,7 @@ def test_a_narrower_rate_may_go_again(admin: Browser) -> None:
     assert not SamplingRate.objects.filter(language="ar").exists()
     entry = AuditEntry.objects.get(action="rate_deleted")
     assert (entry.object_id, entry.actor_name) == (str(rate.pk), "ada")
+    assert (entry.detail["language"], entry.detail["rate"]) == ("ar", 0.5)
 
 
 @pytest.mark.usefixtures("policy")

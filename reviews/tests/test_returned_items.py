@@ -23,6 +23,7 @@ from reviews.undo import undo_decision
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("dana")]
 BRIGADE = "It may be a brigade; the content decides."
+TAG = '<span class="tag pending">May be a brigade</span>'
 
 
 @pytest.fixture
@@ -65,11 +66,12 @@ def test_the_card_and_the_page_say_why_it_came_back(
     time_passes(hours=30)
     returned = brought_back(client_of_sender, policy)
 
-    said = "Brought back by reports: 3 different people have reported it since"
+    said = "by then 3 different people had reported it within 1 day."
     for address in ("/review/needs-review/", f"/review/items/{returned.item_id}/"):
         html = page(dana, address)
         assert said in html
         assert BRIGADE not in html
+        assert TAG not in html
 
 
 def test_a_brigade_is_explained_with_its_counts(
@@ -83,6 +85,7 @@ def test_a_brigade_is_explained_with_its_counts(
         assert "9 of the 12 people had never reported anything before." in html
         assert "6 of the 12 people have seldom been right or acted in bad faith before." in html
         assert BRIGADE in html
+        assert TAG in html
 
 
 def test_once_somebody_decided_only_the_story_tells_of_it(
