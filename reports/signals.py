@@ -17,6 +17,8 @@ REPORTERS = 3
 REPORTERS_WITHIN = timedelta(hours=1)
 # A violation of a year ago says little about today.
 UPHELD_WITHIN = timedelta(days=90)
+LOOKED_UP = 50
+"""So many other reporters at most, the newest: a crowd of unreliable ones does not hold up intake."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ def read_signals(
 ) -> Signals:
     """Called with the item locked, so that reports that come together count one another.
 
-    `reporter` and `author` are pseudonyms, "" where none was given. Five bounded look-ups;
-    what was invalidated says nothing.
+    `reporter` and `author` are pseudonyms, "" where none was given. Five look-ups, and one of each of
+    at most `LOOKED_UP` other reporters of the item. What was invalidated says nothing.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -48,6 +50,7 @@ def read_signals(
                 "author": author,
                 "reason": reason,
                 "reporters": REPORTERS,
+                "looked_up": LOOKED_UP,
                 "reporters_within": REPORTERS_WITHIN.total_seconds(),
                 "upheld_within": UPHELD_WITHIN.total_seconds(),
                 # A floor never sinks: it rises by nothing that can still be taken back.
@@ -77,10 +80,11 @@ SELECT
     %(reporter)s <> '' AND (SELECT (NOT unreliable)::int FROM itself) + (
         SELECT count(*) FROM (
             SELECT FROM (
-                SELECT DISTINCT reporter_pseudonym AS name FROM reports_report
+                SELECT reporter_pseudonym AS name FROM reports_report
                 WHERE item_id = %(item)s AND reporter_pseudonym NOT IN ('', %(reporter)s)
                     AND received_at > clock_timestamp() - make_interval(secs => %(reporters_within)s)
                     AND invalidated_at IS NULL
+                GROUP BY reporter_pseudonym ORDER BY max(id) DESC LIMIT %(looked_up)s
             ) AS other
             CROSS JOIN LATERAL ({counts_of("other.name")}) AS counts
             WHERE NOT {IS_UNRELIABLE}

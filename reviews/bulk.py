@@ -10,7 +10,13 @@ from django.db import transaction
 from reports import lifecycle
 from reports.models import Item, Report, Severity
 from reviews.claims import HeldByAnotherError
-from reviews.decisions import NothingToDecideError, StaleDecisionError, Wish, decide_item
+from reviews.decisions import (
+    NothingToDecideError,
+    StaleDecisionError,
+    ToSettleError,
+    Wish,
+    decide_item,
+)
 from reviews.models import Claim, Decision, Hold
 
 
@@ -66,6 +72,8 @@ def _decide_one(reviewer: User, wish: Wish, chosen: Chosen) -> Outcome:
             )
     except HeldByAnotherError as held:
         return Outcome(item.pk, Became.HELD, item, claim=held.claim)
+    except ToSettleError:
+        return Outcome(item.pk, Became.BY_ITSELF, item)
     except StaleDecisionError as stale:
         return Outcome(item.pk, Became.TOO_LATE, item, decision=stale.standing)
     except (Item.DoesNotExist, NothingToDecideError):

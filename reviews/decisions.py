@@ -17,7 +17,7 @@ from reports.audit import write_audit
 from reports.models import Item, Report, Severity
 from reviews.claims import refuse_if_held, release_item
 from reviews.drafts import forget_draft
-from reviews.models import Action, DecidedReport, Decision, Hold
+from reviews.models import Action, DecidedReport, Decision, DoubleReview, Hold
 from reviews.quality.answers import refresh_answers
 from reviews.roles import DECIDE_ESCALATED
 
@@ -33,6 +33,10 @@ class StaleDecisionError(Exception):
     def __init__(self, standing: Decision) -> None:
         super().__init__(f"decision {standing.pk} came first")
         self.standing = standing
+
+
+class ToSettleError(Exception):
+    """Two people found different things, and who wishes to decide anew is one of them."""
 
 
 class EscalatedError(Exception):
@@ -82,7 +86,7 @@ def decide_item(  # noqa: PLR0913 - what is wished, and what its writer had seen
     Where the action needs a second person about content of this severity, the row is a proposal and
     the item waits in review for somebody else. Who wishes what somebody else proposed, and of no
     other reports, approves it. `keeps_draft`: the reviewer's draft says something else than the
-    wish, and stays theirs. Raises `HeldByAnotherError`, `EscalatedError` and
+    wish, and stays theirs. Raises `HeldByAnotherError`, `EscalatedError`, `ToSettleError` and
     `NothingToDecideError` as well.
     """
     with transaction.atomic():
@@ -96,6 +100,7 @@ def decide_item(  # noqa: PLR0913 - what is wished, and what its writer had seen
         refuse_if_held(item_id, reviewer)
         _refuse_if_escalated(item_id, reviewer)
         standing = Decision.objects.filter(item=item_id).standing().order_by("-id").first()
+        _refuse_if_to_settle(item, standing, reviewer)
         covered = _covered(standing)
         repeats = (
             newest is not None and _says(newest, reviewer, wish) and set(report_ids) <= covered
@@ -209,6 +214,14 @@ def _refuse_if_escalated(item_id: int, reviewer: User) -> None:
     open_hold = Hold.objects.filter(item=item_id, ended_at=None, kind=Hold.Kind.ESCALATED)
     if not reviewer.has_perm(DECIDE_ESCALATED) and (hold := open_hold.first()):
         raise EscalatedError(hold)
+
+
+def _refuse_if_to_settle(item: Item, standing: Decision | None, reviewer: User) -> None:
+    """Of what is resolved: what is open again is decided like anything else, for more is known."""
+    if standing is None or item.list != Item.List.RESOLVED:
+        return
+    if DoubleReview.objects.that_differ_for(reviewer).filter(decision=standing).exists():
+        raise ToSettleError
 
 
 def _agrees(standing: Decision | None, reviewer: User, wish: Wish) -> bool:

@@ -42,6 +42,8 @@ def save_draft(
         # Under the item's lock, as deciding: no draft slips in behind the decision that ends it.
         lifecycle.lock_item(item_id)
         if last_decision_id is None and (blind := read_blindness(item_id=item_id, reader=reviewer)):
+            if blind.answered:
+                raise DecidedSinceError
             last_decision_id = blind.stood
         own = Decision.objects.filter(item=item_id, reviewer=reviewer)
         if own.filter(pk__gt=last_decision_id or 0).exists():

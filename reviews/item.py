@@ -11,6 +11,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     Func,
     IntegerField,
@@ -53,7 +54,7 @@ from reviews.in_hand import (
     waiting_of,
     with_hands,
 )
-from reviews.models import Action, Decision, Draft, Hold
+from reviews.models import Action, Decision, DoubleReview, Draft, Hold
 from reviews.story import (
     Event,
     events_of,
@@ -119,6 +120,8 @@ class ItemPage:
     returned: Return | None
     """The one since which nobody has decided."""
     sent_back: list[AuditEntry]
+    to_settle: bool
+    """The reader is one of two who found different things, and a lead settles which stands."""
 
     @property
     def title(self) -> str:
@@ -221,6 +224,11 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
             .values(found=JSONObject(**fields_of_return()))[:SHOWN_RETURNS]
         ),
         its_sendings_back=sendings_back(),
+        differs=Exists(
+            DoubleReview.objects.that_differ_for(reader)
+            .whose_first_stands()
+            .filter(decision__item=OuterRef("pk"))
+        ),
     )
     item = with_blindness(with_hands(items), reader).get(pk=item_id)
     blind = blindness_of(item)
@@ -231,7 +239,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
     decisions = (
         Decision.objects.filter(item=item)
         .select_related("reviewer", "action", "overrides__reviewer", "overrides__action")
-        .select_related("overridden_by")
+        .select_related("overridden_by", "double_review__reviewer", "double_review__action")
         .order_by("-id")[:SHOWN_DECISIONS]
     )
     return ItemPage(
@@ -247,6 +255,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         returns=[read_return(found) for found in item.its_returns],
         returned=returned_of(item),
         sent_back=read_sendings_back(item.its_sendings_back),
+        to_settle=blind is None and item.differs and item.list == Item.List.RESOLVED,
     )
 
 

@@ -3,11 +3,15 @@
 from datetime import date, datetime, time
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.timezone import make_aware
 from django.utils.translation import gettext_lazy as _
 
 from reports.invalidation import Scope
 from reports.models import Invalidation, Item
+
+# Within these every day has a moment, in whatever zone it is written.
+_DAYS = [MinValueValidator(date(1970, 1, 1)), MaxValueValidator(date(2999, 12, 31))]
 
 
 class InvalidationForm(forms.Form):
@@ -16,11 +20,13 @@ class InvalidationForm(forms.Form):
     since = forms.DateField(
         label=_("Received from"),
         required=False,
+        validators=_DAYS,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     until = forms.DateField(
         label=_("Received up to"),
         required=False,
+        validators=_DAYS,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     item_type = forms.CharField(

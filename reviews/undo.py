@@ -18,6 +18,7 @@ from classifier.models import Classification
 from reports import lifecycle
 from reports.audit import write_audit
 from reports.returns import restore_return
+from reviews.blind import read_blindness
 from reviews.claims import take
 from reviews.decisions import StaleDecisionError
 from reviews.models import DecidedReport, Decision, Hold
@@ -37,9 +38,9 @@ class NotTheirsError(Exception):
 def undo_decision(*, decision_id: int, reviewer: User) -> Decision:
     """Bring the item back to how it stood before, and into the reviewer's hands; answers with the row.
 
-    What came meanwhile counts: a verdict, a raised floor. The same request twice is one row. Raises
-    `Decision.DoesNotExist` for what is no decision or proposal, `NotTheirsError`, `TooLateError`, and
-    `StaleDecisionError` where another row came since.
+    What came meanwhile counts: a verdict, a raised floor. What was decided blind is in hand blind
+    again. The same request twice is one row. Raises `Decision.DoesNotExist` for what is no decision or
+    proposal, `NotTheirsError`, `TooLateError`, and `StaleDecisionError` where another row came since.
     """
     every = Decision.objects.exclude(kind=Kind.UNDO)
     decision = every.select_related("item").get(pk=decision_id)
@@ -53,11 +54,18 @@ def undo_decision(*, decision_id: int, reviewer: User) -> Decision:
         if newest.pk != decision.pk:
             raise StaleDecisionError(newest)
         _refuse_an_old_proposal(decision)
+        blind = read_blindness(item_id=decision.item_id, reader=reviewer)
         undo = _write(decision)
         _restore_hold(decision)
         restore_return(decision.item_id, since=decision.created_at)
         _restore_reports(decision)
-        take(item_id=decision.item_id, reviewer=reviewer, kept_by=(), audit=False)
+        take(
+            item_id=decision.item_id,
+            reviewer=reviewer,
+            kept_by=(),
+            audit=False,
+            blind=blind is not None,
+        )
         write_audit(
             action="undone",
             of=decision.item,

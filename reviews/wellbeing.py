@@ -9,10 +9,12 @@ from django.db import connection
 
 from reports.counting import COUNTED_AT_MOST
 from reports.models import Report, Severity
+from reviews.blind import LEFT_OUT
 from reviews.claims import HOLDS
 from reviews.models import Preferences
 from reviews.preferences import preferences_of
 from reviews.queue import COUNTS, Counts
+from reviews.standing import is_overridden
 from reviews.veil import IS_REVEALED
 
 SEVERE = Severity.HIGH
@@ -33,7 +35,7 @@ class Desk:
     to_settle: int
     """Second reviews that wait for a lead, as `reviews.quality.calibration` lists them; bounded."""
     has_blind: bool
-    """Whether they have something in hand blind, which no list shows them."""
+    """Whether starting may lead to something blind, in hand or let go of, which no list shows them."""
 
     def veils(self, report: Report) -> bool:
         """Whether this person wants its text hidden until they ask: so severe, or opted out of.
@@ -65,6 +67,7 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
         "severe": SEVERE,
         "holds": HOLDS.total_seconds(),
         "undo": settings.UNDO_SECONDS,
+        "left_out": LEFT_OUT.total_seconds(),
     }
     with connection.cursor() as cursor:
         cursor.execute(_DESK, asked)
@@ -73,8 +76,8 @@ def read_desk(user: User, *, item_id: int | None = None) -> Desk:
     return Desk(preferences, Counts(*row[:lists]), *row[lists:])
 
 
-# Of the claims, from this person's newest alone, by their index. What one has blind is not counted
-# before it is decided: the count would tell that it is severe.
+# Of the claims, from this person's newest alone, by their index. What one has blind, or had, is not
+# counted before one's answer to it is taken back no more: the count would tell that it is severe.
 _DESK = f"""
 SELECT {COUNTS},
     count(DISTINCT item.id),
@@ -85,15 +88,25 @@ SELECT {COUNTS},
         JOIN reviews_decision AS first ON first.id = second.decision_id
         WHERE NOT second.agrees AND second.settled_at IS NULL
             AND second.answered_at <= statement_timestamp() - make_interval(secs => %(undo)s)
-            AND NOT EXISTS (SELECT FROM reviews_decision AS later
-                WHERE later.item_id = first.item_id AND later.id > first.id
-                    AND later.kind <> 'undo' AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-                        WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))
+            AND NOT {is_overridden("first")}
         LIMIT %(most)s) AS differing),
-    EXISTS (SELECT FROM reviews_claim WHERE reviewer_id = %(user)s AND blind
-        AND released_at IS NULL AND expires_at > clock_timestamp())
+    EXISTS (SELECT FROM reviews_claim AS blind JOIN reports_item AS item ON item.id = blind.item_id
+        WHERE blind.reviewer_id = %(user)s AND blind.blind
+            AND blind.claimed_at > statement_timestamp() - make_interval(secs => %(left_out)s)
+            AND (item.list = 'needs_review' AND NOT EXISTS (SELECT FROM reviews_decision AS later
+                    WHERE later.item_id = item.id AND later.created_at > blind.claimed_at)
+                OR blind.released_at IS NULL AND blind.expires_at > clock_timestamp()))
 FROM reviews_claim AS claim JOIN reports_item AS item ON item.id = claim.item_id
 WHERE claim.reviewer_id = %(user)s AND item.rank >= %(severe)s
-    AND NOT (claim.blind AND claim.released_at IS NULL)
+    AND (NOT claim.blind
+        OR EXISTS (SELECT FROM reviews_decision AS own
+            WHERE own.item_id = item.id AND own.reviewer_id = %(user)s AND own.kind <> 'undo'
+                AND own.created_at > claim.claimed_at
+                AND own.created_at <= statement_timestamp() - make_interval(secs => %(undo)s)
+                AND NOT EXISTS (SELECT FROM reviews_decision AS undo
+                    WHERE undo.overrides_id = own.id AND undo.kind = 'undo'))
+        OR EXISTS (SELECT FROM reviews_doublereview AS own
+            WHERE own.id = claim.double_review_id AND own.reviewer_id = %(user)s
+                AND own.answered_at <= statement_timestamp() - make_interval(secs => %(undo)s)))
     AND claim.claimed_at >= date_trunc('day', statement_timestamp(), 'UTC')
 """  # noqa: S608 - put together from our own text alone

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from reports.invalidation import Scope
 from reports.models import AuditEntry, Report, Severity, TrustedFlagger
-from reports.signals import REPORTERS
+from reports.signals import LOOKED_UP, REPORTERS
 from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
@@ -309,6 +309,35 @@ def test_unreliable_reporters_are_nobody_among_several(client_of_sender: Client)
     several = (Severity.MEDIUM, ["several_reporters"])
     assert said(third) == several
     assert said(bad_again) == several  # three others have reported it by now
+
+
+@pytest.mark.parametrize(("crowd", "seen"), [(LOOKED_UP - 2, True), (LOOKED_UP - 1, False)])
+def test_only_so_many_others_are_looked_up_the_newest_first(
+    client_of_sender: Client, crowd: int, *, seen: bool
+) -> None:
+    decide_many(client_of_sender, "bad", action="no_violation", many=16)
+    first = send(client_of_sender, reporter="u-1", item=item())
+    send(client_of_sender, reporter="u-2", item=item())
+    report_by_a_crowd(crowd, like=first)
+
+    third = send(client_of_sender, reporter="u-3", item=item())
+
+    assert (said(third) != NOTHING) is seen
+
+
+def report_by_a_crowd(count: int, *, like: Report) -> None:
+    """So many people who report in vain, as "bad" does, report the same item now."""
+    copies = """
+    INSERT INTO reports_report SELECT (jsonb_populate_record(row, jsonb_build_object(
+        'id', nextval('reports_report_id_seq'), 'public_id', gen_random_uuid(),
+        'idempotency_key', gen_random_uuid(), 'reporter_pseudonym', 'p' || n))).*
+    FROM reports_report AS row CROSS JOIN generate_series(1, %s) AS n
+    WHERE """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(f"{copies} status = 'resolved'", [count])
+        cursor.execute(f"{copies} id = %s", [count, like.pk])
+        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def test_who_acted_in_bad_faith_is_nobody_among_several_and_not_reliable_by_the_rest(

@@ -1,4 +1,5 @@
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
@@ -10,6 +11,11 @@ from reviews.models.sampling import Stratum
 
 
 class DoubleReviewQuerySet(models.QuerySet["DoubleReview"]):
+    def that_differ_for(self, person: User) -> "DoubleReviewQuerySet":
+        """Not settled, and this person is one of the two."""
+        one_of_two = Q(reviewer=person) | Q(decision__reviewer=person)
+        return self.filter(one_of_two, agrees=False, settled_at=None)
+
     def whose_first_stands(self) -> "DoubleReviewQuerySet":
         """Of decisions that no later row overrides which nobody took back."""
         later = Decision.objects.filter(

@@ -4,16 +4,17 @@ from collections.abc import Collection
 
 from django.db import connection
 
-ANSWER = """(
+from reviews.standing import is_undone
+
+ANSWER = f"""(
     SELECT CASE WHEN action.outcome IN ('clears', 'upholds') THEN decision.id END
     FROM reviews_decidedreport AS decided
     JOIN reviews_decision AS decision ON decision.id = decided.decision_id
     JOIN reviews_action AS action ON action.slug = decision.action
     WHERE decided.report_id = audit.report_id
         AND decision.kind = 'decision'
-        AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-            WHERE undo.overrides_id = decision.id AND undo.kind = 'undo')
-    ORDER BY decision.id DESC LIMIT 1)"""
+        AND NOT {is_undone("decision")}
+    ORDER BY decision.id DESC LIMIT 1)"""  # noqa: S608 - our own constant
 """Of an `audit`: the newest decision about its report that nobody took back, if it resolves.
 
 As long as somebody only sent the report on, or back to review, there is no answer.

@@ -22,6 +22,7 @@ from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reviews.models import DecidedReport, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
+from reviews.standing import is_overridden, is_undone
 
 NO_VIOLATION = "none"
 # No category's id has a hyphen.
@@ -235,13 +236,7 @@ WITH looked AS MATERIALIZED (
         AND harmless.category = verdict.category
     WHERE decision.kind = 'decision' AND decision.effective_at <= statement_timestamp()
         AND action.outcome IN ('clears', 'upholds')
-        AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-            WHERE undo.overrides_id = decision.id AND undo.kind = 'undo' OFFSET 0)
-        AND NOT EXISTS (SELECT FROM reviews_decision AS later
-            WHERE later.item_id = decision.item_id AND later.id > decision.id
-                AND later.kind <> 'undo'
-                AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-                    WHERE undo.overrides_id = later.id AND undo.kind = 'undo') OFFSET 0)
+        AND NOT {is_undone("decision")} AND NOT {is_overridden("decision")}
         AND decision.item_id <> ALL (ARRAY(SELECT item_id FROM reviews_claim
             WHERE reviewer_id = %(reader)s AND blind AND released_at IS NULL
                 AND expires_at > statement_timestamp()))

@@ -3,13 +3,14 @@
 from typing import Any
 
 from django import forms
-from django.core.validators import validate_slug
+from django.core.validators import RegexValidator, slug_re
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import EvaluationCase, EvaluationSet
 
 _DESCRIPTION = EvaluationSet._meta.get_field("description").max_length
 _NAME = EvaluationSet._meta.get_field("name").max_length
+_NAMED = _("Latin letters, digits, hyphens and underscores.")
 
 
 class SetForm(forms.Form):
@@ -18,8 +19,8 @@ class SetForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=_NAME,
-        validators=[validate_slug],
-        help_text=_("Latin letters, digits, hyphens and underscores."),
+        validators=[RegexValidator(slug_re, _NAMED)],
+        help_text=_NAMED,
         widget=forms.TextInput(attrs={"dir": "ltr"}),
     )
     description = forms.CharField(

@@ -1,12 +1,14 @@
 """Intervals of shares: how far the truth may be from what a sample shows.
 
-Wilson's is for pictures of plain shares; Clopper and Pearson's never promises more than it holds, and
-serves whatever is rare. Both are two-sided.
+Wilson's, of `reports.wilson`, is for pictures of plain shares; Clopper and Pearson's never promises more
+than it holds, and serves whatever is rare. Both are two-sided.
 """
 
 from dataclasses import dataclass
-from math import exp, lgamma, log, log1p, sqrt
+from math import exp, lgamma, log, log1p
 from statistics import NormalDist
+
+from reports.wilson import wilson
 
 CONFIDENCE = 0.95
 # Halvings of [0, 1]: to the last digit of what a page may show, and far beyond.
@@ -17,20 +19,6 @@ _TINY = 1e-300
 def normal_quantile(confidence: float = CONFIDENCE) -> float:
     """How many standard errors reach to either side; 1.96 for 0.95."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def wilson(found: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The interval of `found / of`, by the score test (Wilson 1927); (0, 1) of nothing."""
-    if not of:
-        return 0.0, 1.0
-    z = normal_quantile(confidence)
-    share, correction = found / of, z * z / of
-    middle = (share + correction / 2) / (1 + correction)
-    half = z / (1 + correction) * sqrt(share * (1 - share) / of + correction / (4 * of))
-    return (
-        max(0.0, middle - half) if found else 0.0,
-        min(1.0, middle + half) if found < of else 1.0,
-    )
 
 
 def clopper_pearson(found: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -57,11 +45,11 @@ class Ratio:
 
     @property
     def low(self) -> float | None:
-        return wilson(self.count, self.of)[0] if self.of else None
+        return wilson(found=self.count, of=self.of).low if self.of else None
 
     @property
     def high(self) -> float | None:
-        return wilson(self.count, self.of)[1] if self.of else None
+        return wilson(found=self.count, of=self.of).high if self.of else None
 
 
 @dataclass(frozen=True)
@@ -107,7 +95,8 @@ def weighted(sums: Weights, confidence: float = CONFIDENCE) -> tuple[float, floa
     truth in 95.4 to 100 of 100; with Kish's alone in 91.7 at the worst, with Korn and Graubard's
     alone in 93.1, Wilson's in 88.3, the gamma interval of Tiwari, Clegg and Zou (2006) in 86.3. Fay
     and Feuer's gamma interval (1997) held as well, and was up to 1.3 times as wide where shares are
-    not rare. Without a find the upper bound is about 3.7 / the effective size.
+    not rare. Without a find the upper bound is about 3.7 / the effective size. What was looked at whole
+    has an interval as if it were a sample of more, which is wider than need be.
     """
     effective = sums.effective
     return clopper_pearson(sums.share * effective, effective, confidence)

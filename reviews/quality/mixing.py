@@ -59,7 +59,7 @@ def is_handed_blind(item: Item, *, share: float) -> bool:
     return not held.exists() and _what_stands(item.pk).first() not in RESOLVING
 
 
-def _what_stands(item: object) -> QuerySet[Decision, str]:
+def _what_stands(item: Any) -> QuerySet[Decision, str]:
     """The outcome of the newest row about an item that nobody took back: what a decision overrides."""
     rows = Decision.objects.filter(item=item).standing().order_by("-pk")
     return rows.values_list("action__outcome", flat=True)

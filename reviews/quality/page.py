@@ -73,6 +73,17 @@ class QualityPage:
         self.named = named_languages(self.estimates.by_language)
 
     @property
+    def overall(self) -> Measured:
+        """The share missed of everything."""
+        return _measured("", self.estimates.overall)
+
+    @property
+    def overturned(self) -> Measured:
+        """The share of first decisions that were settled against."""
+        over = self.agreements.overturned
+        return Measured("", over.share, over.low, over.high, over.of)
+
+    @property
     def is_empty(self) -> bool:
         """Nothing was drawn at all."""
         drawn_twice = self.agreements.open + self.agreements.overall.agreed.of

@@ -28,6 +28,7 @@ class Outcome:
 def send_back(*, audit: BlindAudit, report_ids: Collection[int], lead: User) -> list[Outcome]:
     """Send those back to review that are still judged safe; a transaction and an audit row an item.
 
+    What is like the miss is for the lead to say: the list proposes it, and nothing compares it again.
     Their floor rises to the severity of what was found, so that they stand where it would stand and
     no later policy version takes them away from people. Sent twice it changes nothing more.
     """

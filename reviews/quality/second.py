@@ -20,7 +20,7 @@ from reviews.undo import NotTheirsError, TooLateError
 
 
 def answer_double_review(*, review_id: int, reviewer: User, wish: Wish) -> DoubleReview:
-    """Keep what this person would decide, and say whether both found the same.
+    """Keep what this person would decide, and whether both found the same.
 
     What they would tell the author stands below their note. The same answer sent twice is one. Raises
     `HeldByAnotherError`, and `StaleDecisionError` with what stands where another person has answered

@@ -22,7 +22,7 @@ class ReportsField(forms.Field):
 
 
 class SendBackForm(forms.Form):
-    """Which of what is like a found miss goes back to people."""
+    """What a lead sends back to people after a found miss; they say what is like it."""
 
     audit = forms.ModelChoiceField(found_misses())
     report = ReportsField(error_messages={"required": _("Choose at least one report.")})

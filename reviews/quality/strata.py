@@ -12,6 +12,7 @@ an invalidation was revoked, is in none.
 # ruff: noqa: S608 - the statements are put together from our own constants
 
 from reviews.models import Draw
+from reviews.standing import is_overridden, is_undone
 
 # Where one band of confidence ends and the next begins.
 EDGES = ("0.80", "0.90", "0.95", "0.99")
@@ -34,13 +35,6 @@ _VERDICTS = f"""
         AND current.safe AND NOT current.superseded AND report.status = 'judged_safe'
     ORDER BY report.item_id, md5(current.id::text)"""
 
-_IN_EFFECT = """NOT EXISTS (SELECT FROM reviews_decision AS later
-            WHERE later.item_id = decision.item_id AND later.id > decision.id
-            AND later.kind <> 'undo' AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-                WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))
-        AND NOT EXISTS (SELECT FROM reviews_decision AS undo
-            WHERE undo.overrides_id = decision.id AND undo.kind = 'undo')"""
-
 # The language of a decision is that of the first report that it names.
 _DECISIONS = f"""
     SELECT decision.id, NULL::bigint AS report_id, report.sender_id, {_LANGUAGE} AS language,
@@ -52,7 +46,7 @@ _DECISIONS = f"""
         SELECT min(report_id) FROM reviews_decidedreport WHERE decision_id = decision.id)
     WHERE decision.effective_at >= %(since)s AND decision.effective_at < %(until)s
         AND decision.kind = 'decision' AND action.outcome IN ('clears', 'upholds')
-        AND {_IN_EFFECT}"""
+        AND NOT {is_undone("decision")} AND NOT {is_overridden("decision")}"""
 
 _KIND = "sender_id, language, category, band, policy_version_id"
 

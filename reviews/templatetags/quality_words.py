@@ -39,6 +39,16 @@ def value_of(of: Measured, kind: str) -> str:
 
 
 @register.filter
+def low_of(of: Measured, kind: str) -> str:
+    return _in_words(of, kind)[1]
+
+
+@register.filter
+def high_of(of: Measured, kind: str) -> str:
+    return _in_words(of, kind)[2]
+
+
+@register.filter
 def interval(of: Measured, kind: str) -> str:
     """A value with its interval in words; why there is none, where there is none."""
     if of.value is None:
@@ -53,14 +63,14 @@ def _in_words(of: Measured, kind: str) -> tuple[str, str, str]:
     """Value, low and high with the same number of digits; blank what is not known."""
     numbers = (of.value, of.low, of.high)
     if kind != "share":
-        value, low, high = ("" if each is None else _kappa(each, 2) for each in numbers)
-        return value, low, high
-    # A bound above nothing is not written as nothing, nor is nothing's own bound.
+        value, lowest, highest = ("" if each is None else _kappa(each, 2) for each in numbers)
+        return value, lowest, highest
     digits = _digits(of.value or of.high or 0, of.n)
-    if of.low and of.low > 0:
-        digits = max(digits, next((d for d in range(4) if round(of.low * 100, d)), 3))
-    value, low, high = ("" if each is None else _percent(each, digits) for each in numbers)
-    return value, low, high
+    # A bound above nothing is not written as nothing if one digit more can help it.
+    low = 100 * (of.low or 0)
+    digits += not round(low, digits) and bool(round(low, digits + 1))
+    value, lowest, highest = ("" if each is None else _percent(each, digits) for each in numbers)
+    return value, lowest, highest
 
 
 def _digits(share: float, answers: int = 0) -> int:

@@ -15,6 +15,7 @@ from reports.submission import read_moment
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews import words
 from reviews.history_of_people import COUNTED_WITHIN, Author, read_author
+from reviews.quality.second_answer import second_answer
 from reviews.undo_offer import offer_of, undo_offer
 from reviews.wellbeing import Desk
 
@@ -38,6 +39,7 @@ register.filter("earlier_sentence", words.earlier_sentence)
 register.filter("returned_sentences", words.returned_sentences)
 register.filter("decided_sentence", words.decided_sentence)
 register.filter("decided_action", words.decided_action)
+register.filter(second_answer)
 register.filter(undo_offer)
 register.filter(offer_of)
 register.filter("veils", Desk.veils)

@@ -12,9 +12,10 @@ from sklearn.metrics import cohen_kappa_score
 from classifier.models import PolicyVersion
 from reports.models import Sender
 from reports.tests.sending import Client
+from reports.wilson import wilson
 from reviews.models import DoubleReview, Draw, Stratum
 from reviews.quality.agreement import Agreement, Overturned, read_agreement
-from reviews.quality.intervals import Ratio, wilson
+from reviews.quality.intervals import Ratio
 from reviews.quality.kappa import kappa
 from reviews.tests.sampling import decide, judge_safe
 
@@ -97,7 +98,7 @@ def test_plain_agreement_and_kappa_are_told_overall(sender: Sender) -> None:
     overall = read_agreement().overall
 
     assert overall.agreed == Ratio(7, 10)
-    assert (overall.agreed.low, overall.agreed.high) == wilson(7, 10)
+    assert (overall.agreed.low, overall.agreed.high) == wilson(found=7, of=10)
     assert overall.kappa.value == pytest.approx(expected_kappa(pairs))
     assert overall.kappa == kappa((one[1], other[1]) for one, other in pairs)
 
@@ -169,7 +170,7 @@ def test_overturned_is_what_was_settled_against_the_first(sender: Sender) -> Non
     overturned = read_agreement().overturned
 
     assert overturned == Overturned(2, 4, 0)
-    assert (overturned.share, overturned.low, overturned.high) == (0.5, *wilson(2, 4))
+    assert (overturned.share, overturned.low, overturned.high) == (0.5, *wilson(found=2, of=4))
 
 
 def test_what_is_not_settled_may_yet_be_overturned(sender: Sender) -> None:
@@ -182,7 +183,10 @@ def test_what_is_not_settled_may_yet_be_overturned(sender: Sender) -> None:
 
     assert overturned == Overturned(0, 10, 5)
     assert overturned.share is None
-    assert (overturned.low, overturned.high) == (wilson(0, 15)[0], wilson(5, 15)[1])
+    assert (overturned.low, overturned.high) == (
+        wilson(found=0, of=15).low,
+        wilson(found=5, of=15).high,
+    )
 
 
 def test_it_is_narrowed_by_when_the_first_took_effect(sender: Sender) -> None:

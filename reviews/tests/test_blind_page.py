@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from classifier.models import PolicyVersion
 from classifier.tests import history
@@ -129,6 +130,8 @@ def test_neither_what_a_machine_said_nor_what_others_decided_is_on_the_page(
         assert told not in html
     for told in ("Judged safe", "Resolved", "Needs review", "0.9", "0.8", "severe", "low", "safe"):
         assert told not in re.sub(r'"notice safe"|datetime="[^"]*"', "", main)
+    # An item that is days old among those that came today would be a sample.
+    assert f"{reports[kind].received_at:%Y-%m-%dT%H:%M}" not in html
     assert 'value="reopen"' not in html
     assert 'value="escalate"' in html
     assert 'name="last" id' in html or 'name="last"' in html
@@ -160,6 +163,10 @@ def test_lists_and_search_leave_out_what_one_has_blind_and_show_it_to_others(
             assert named not in page(dana, address).partition("<main")[2], address
             assert named in page(colleague, address), address
         time_is_over()
+        assert named not in page(dana, addresses[0])
+        Claim.objects.update(
+            claimed_at=Now() - timedelta(hours=25), expires_at=Now() - timedelta(hours=24)
+        )
         assert named in page(dana, addresses[0])
 
 
@@ -186,10 +193,13 @@ def test_pages_of_authors_and_reporters_and_the_disagreements_leave_it_out_as_we
     assert disputed.item.external_id not in page(dana, "/review/disagreements/")
 
 
+@pytest.mark.parametrize("let_go", [False, True])
 def test_what_one_has_blind_is_reached_again_by_starting_though_the_list_is_empty(
-    dana: Browser, reports: Reports
+    dana: Browser, reports: Reports, *, let_go: bool
 ) -> None:
     address = hand_out(dana, "other", reports)
+    if let_go:
+        dana.post(address.replace("/?", "/release/?"))
 
     html = page(dana, "/review/needs-review/")
 
@@ -201,16 +211,33 @@ def test_what_one_has_blind_is_reached_again_by_starting_though_the_list_is_empt
 
 
 def test_a_severe_item_is_counted_for_a_pause_once_it_is_decided_and_not_before(
-    dana: Browser, reports: Reports
+    dana: Browser, reports: Reports, settings: Settings
 ) -> None:
     Report.objects.filter(pk=reports["other"].pk).update(rank=3, floor=3)
     Item.objects.filter(pk=reports["other"].item_id).update(rank=3)
     address = hand_out(dana, "other", reports)
 
+    assert "severe today" not in page(dana, address)
+    dana.post(address.replace("/?", "/release/?"))
+    assert "severe today" not in page(dana, "/review/pending/")
     html = page(dana, address)
-    assert "severe today" not in html
     decide(dana, reports["other"].item, html, action="no_violation")
 
+    # Nor as long as the answer may be taken back and given anew.
+    assert "severe today" not in page(dana, address)
+    settings.UNDO_SECONDS = 0
+    assert "1 severe today" in page(dana, address)
+
+
+def test_a_severe_item_counts_after_a_second_review_of_it_as_well(
+    dana: Browser, reports: Reports, settings: Settings
+) -> None:
+    Item.objects.filter(pk=reports["second"].item_id).update(rank=3)
+    address = hand_out(dana, "second", reports)
+    decide(dana, reports["second"].item, page(dana, address), action="no_violation")
+
+    assert "severe today" not in page(dana, address)
+    settings.UNDO_SECONDS = 0
     assert "1 severe today" in page(dana, address)
 
 
@@ -287,8 +314,8 @@ def test_others_see_all_of_it_and_who_has_it(dana: Browser, reports: Reports) ->
 
 
 @pytest.mark.parametrize("kind", ["audit", "other"])
-def test_the_answer_is_an_ordinary_decision_after_which_everything_is_shown(
-    dana: Browser, reports: Reports, kind: str
+def test_the_answer_is_an_ordinary_decision_and_everything_is_shown_once_it_stands(
+    dana: Browser, reports: Reports, kind: str, settings: Settings
 ) -> None:
     address = hand_out(dana, kind, reports)
     html = page(dana, address)
@@ -299,9 +326,79 @@ def test_the_answer_is_an_ordinary_decision_after_which_everything_is_shown(
     decision = Decision.objects.get(item=reports[kind].item_id)
     assert (decision.action_id, decision.reviewer.username) == ("remove", "dana")
     html = page(dana, address)
-    assert "What the model answered" in html
     assert "Decided: remove." in html
     assert 'class="button undo"' in html
+    settings.UNDO_SECONDS = 0
+    html = page(dana, address)
+    assert "What the model answered" in html
+    assert "<bdi>dana</bdi> decided: remove." in html
+    assert 'id="draft"' in html
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_long_as_the_answer_can_be_taken_back_nothing_tells_more(
+    dana: Browser, reports: Reports, kind: str
+) -> None:
+    address = hand_out(dana, kind, reports)
+    first = page(dana, address)
+    decide(dana, reports[kind].item, first, action="no_violation")
+    named = reports[kind].item.external_id
+
+    html = page(dana, address)
+
+    assert "Both are shown once your answer can no longer be taken back." in html
+    assert "You have answered. In a moment everything is shown." in html
+    for told in ("What the model answered", "What happened", "omar", "agrees", "differs", "/skip/"):
+        assert told not in html
+    assert 'name="action"' not in html
+    assert not Claim.objects.in_force().filter(item=reports[kind].item_id).exists()
+    for listed in ("resolved", "safe", "needs-review", "decisions"):
+        main = page(dana, f"/review/{listed}/").partition("<main")[2]
+        assert named not in main.partition("</div>")[2], listed
+    # Another answer, as from a page that was left open.
+    answer = decide(dana, reports[kind].item, first, action="remove", category="spam", note="typed")
+    said = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert "You have answered already. Take that back to answer anew." in said
+    assert "typed</textarea>" in said
+    for told in ("What the model answered", "omar"):
+        assert told not in said
+
+
+@pytest.mark.parametrize("kind", ["audit", "other"])
+def test_who_takes_the_answer_back_answers_anew_blind(
+    dana: Browser, reports: Reports, kind: str
+) -> None:
+    address = hand_out(dana, kind, reports)
+    sent = {"action": "remove", "category": "spam", "note": "seems spam"}
+    decide(dana, reports[kind].item, page(dana, address), **sent)
+    first = Decision.objects.get(item=reports[kind].item_id)
+
+    dana.post(f"/review/decisions/{first.pk}/undo/")
+    html = page(dana, address)
+
+    assert "without the machine's answer" in html
+    assert "What the model answered" not in html
+    assert "seems spam</textarea>" in html
+    assert Claim.objects.in_force().get(item=reports[kind].item_id).blind
+    assert decide(dana, reports[kind].item, html, action="warn", category="spam").status_code == 302
+    assert Decision.objects.filter(item=reports[kind].item_id).standing().get().action_id == "warn"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_typed_and_arrives_after_the_answer_is_not_kept(
+    dana: Browser, reports: Reports, kind: str
+) -> None:
+    address = hand_out(dana, kind, reports)
+    decide(dana, reports[kind].item, page(dana, address), action="no_violation")
+    typed = {"action": "", "category": "", "note": "half a", "reason": "", "last": ""}
+
+    answer = dana.post(
+        address.replace("/?", "/draft/?"), typed, headers={"Accept": "application/json"}
+    )
+
+    assert answer.status_code == 409
+    assert not Draft.objects.exists()
 
 
 def test_what_stood_when_it_was_claimed_is_overridden_knowingly_by_the_server(

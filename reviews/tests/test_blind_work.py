@@ -352,7 +352,7 @@ def test_where_the_filters_ask_for_verdicts_nothing_is_handed_blind_nor_resumed(
     classify(report, policy, category="spam", confidence=0.88, rules=["unsafe_category"])
     drawn_audit(report)
     share(Of.BLIND, 1)
-    filters = Filters(**telling)
+    filters = Filters.read(telling)
     assert given() == report.item_id
 
     resumed = claim_next(name=Item.List.NEEDS_REVIEW, filters=filters, reviewer=person("dana"))

@@ -51,7 +51,7 @@ def test_both_answers_stand_side_by_side_with_names_and_notes(
 
     html = page(lena, QUEUE)
 
-    first, second = html.split('<section class="panel">')[1:]
+    first, second = html.split('<section class="panel"')[1:]
     said = re.sub(r"<(?!span class=\"glyph)[^>]+>", "", first)
     assert "dana decided: remove. Hate." in said
     assert "Note: her note" in said
@@ -60,7 +60,22 @@ def test_both_answers_stand_side_by_side_with_names_and_notes(
     assert "omar would decide: warn. Spam." in said
     assert "Note: his U+202Enote" in said
     assert excerpts(html) == ["I will find you"]
-    assert f'href="/review/items/{review.decision.item_id}/">Neither: decide anew' in html
+    assert f'href="/review/items/{review.decision.item_id}/?from=to-settle"' in html
+
+
+def test_headings_and_buttons_say_which_item_they_are_of(
+    lena: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    review = differing(client_of_sender, policy)
+
+    html = page(lena, QUEUE)
+
+    names = re.findall(r'aria-labelledby="(\w+)-(\d+) named-(\d+)"', html)
+    assert [name for name, *_pks in names] == ["first", "second", "keep", "take", "neither"]
+    assert {pk for _name, *pks in names for pk in pks} == {str(review.pk)}
+    for name, pk, _pk in names:
+        assert html.count(f'id="{name}-{pk}"') == 1
+    assert html.count(f'id="named-{review.pk}"') == 1
 
 
 def test_the_most_severe_come_first_on_pages_that_follow_a_key(

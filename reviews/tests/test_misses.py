@@ -1,7 +1,8 @@
-"""What audits found is listed, the newest first, each with what is like it and still judged safe."""
+"""What audits found is listed, the most severe first, each with what is like it and still judged safe."""
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,11 +10,12 @@ from django.db.models.functions import Now
 from django.test import Client as Browser
 
 from classifier.models import PolicyVersion
+from classifier.tests.situations import load_version
 from reports.models import Report
 from reports.tests.sending import Client, body_saying, make_sender, report_body
 from reviews.models import Claim
 from reviews.quality.like import PAGE, SHOWN_AT_MOST, Why, read_misses
-from reviews.tests.misses import MISSED, find_missed, send_safe
+from reviews.tests.misses import MISSED, find_harmless, find_missed, send_safe
 from reviews.tests.people import classify, judge_threat, log_in, page
 from reviews.tests.quality import drawn_audit
 
@@ -148,13 +150,53 @@ def test_an_audit_that_found_nothing_or_waits_is_not_listed(
 ) -> None:
     drawn_audit(send_safe(client_of_sender, policy, "never answered"))
 
+    assert "never answered" not in page(lena, MISSED)
+
+
+def test_an_empty_list_says_how_far_the_audits_came(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    assert "Nothing was drawn for an audit yet" in page(lena, MISSED)
+    audit = drawn_audit(send_safe(client_of_sender, policy, "harmless"))
+    assert "No audit has been answered yet" in page(lena, MISSED)
+
+    find_harmless(dana, audit)
+
+    assert "No audit has found anything that was missed." in page(lena, MISSED)
+
+
+def test_the_most_severe_stand_first_and_then_the_newest(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    for number, category in enumerate(("spam", "credible_threat", "spam", "credible_threat")):
+        missed = send_safe(client_of_sender, policy, f"miss{number:02}")
+        find_missed(dana, missed, category=category)
+
     html = page(lena, MISSED)
 
-    assert "never answered" not in html
-    assert "No audit has found anything that was missed." in html
+    assert re.findall(r">(miss\d\d)<", html) == ["miss03", "miss01", "miss02", "miss00"]
 
 
-def test_the_newest_stand_first_and_pages_follow_each_other(
+def test_it_is_narrowed_as_the_page_that_counts_them(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    find_missed(dana, send_safe(client_of_sender, policy, "old one"))
+    newer = load_version(prompt="Judge anew.")
+    find_missed(dana, send_safe(client_of_sender, newer, "new one"))
+    of_version, of_all = f"within=all&version={newer.number}", "within=all"
+
+    for query, seen in {of_all: {"old one", "new one"}, of_version: {"new one"}}.items():
+        counting = page(lena, f"/review/quality/?{query}")
+        (address,) = re.findall(r'href="(/review/quality/missed/[^"]*)">\d audits? found', counting)
+        shown = set(re.findall(r">(\w+ one)<", page(lena, unescape(address))))
+        assert shown == seen, query
+    html = page(lena, f"{MISSED}?within=30d")
+    assert "No audit of this time and version has found anything that was missed." in html
+    odd = lena.get(MISSED, {"after": "x", "version": str(newer.number)})
+    assert odd.headers["Location"] == f"{MISSED}?version={newer.number}"
+
+
+def test_pages_follow_each_other(
     client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
 ) -> None:
     texts = [f"miss{number:02}" for number in range(PAGE + 2)]
@@ -171,7 +213,9 @@ def test_the_newest_stand_first_and_pages_follow_each_other(
     assert seen == [texts[:1:-1], texts[1::-1]]
 
 
-@pytest.mark.parametrize("after", ["x", "1", "1.2.3", "-1.2", "0.0", f"{2**63}.1"])
+@pytest.mark.parametrize(
+    "after", ["x", "1.2", "1.2.3.4", "1.-1.2", "1.0.0", "9.1.1", f"1.{2**63}.1"]
+)
 def test_an_odd_key_begins_at_the_top(lena: Browser, after: str) -> None:
     answer = lena.get(MISSED, {"after": after})
 

@@ -78,9 +78,9 @@ def newest_stratum(report: Report, *, language: str) -> Stratum:
 def test_nothing_was_drawn_so_nothing_is_said(lena: Browser) -> None:
     html = seen(lena)
 
-    assert "No audit has been answered: not enough to say anything." in html
-    assert "No second review has been answered: not enough to say anything." in html
-    assert "<svg" not in html
+    assert "Nothing was drawn in this time, so nothing can be said." in html
+    assert "wait for" not in html
+    assert "<section" not in html
 
 
 def test_what_was_drawn_and_not_answered_is_counted_and_not_drawn(
@@ -91,7 +91,11 @@ def test_what_was_drawn_and_not_answered_is_counted_and_not_drawn(
     html = seen(lena)
 
     assert "1 audit waits for its answer." in html
+    assert "No audit has been answered: not enough to say anything." in html
+    assert "No second review has been answered: not enough to say anything." in html
+    assert "Nothing was drawn" not in html
     assert "<svg" not in html
+    assert 'aria-labelledby="agreed-by-language"' not in html
     assert table(html, "missed-by-language") == [["en", "not enough", "0 of 0", "40"]]
 
 
@@ -147,7 +151,7 @@ def test_severe_misses_are_told_and_lead_to_what_was_missed(
 
     html = seen(lena)
 
-    assert '<a href="/review/quality/missed/">2 audits found a violation.</a>' in html
+    assert '<a href="/review/quality/missed/?within=all">2 audits found a violation.</a>' in html
     assert "1 of them severe" in html
 
 
@@ -185,6 +189,39 @@ def test_agreement_is_told_overall_by_category_language_and_pair(
     ]
     assert [row[::2] for row in table(html, "agreed-by-language")] == [["en", "6 of 7"]]
     assert [row[::2] for row in table(html, "agreed-by-pair")] == [["dana + lena", "6 of 7"]]
+
+
+def test_too_few_answers_for_an_interval_are_a_hollow_point(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    look_twice(dana, client_of_sender, policy, category="hate", said="hate")
+    look_twice(dana, client_of_sender, policy, category="spam", said="spam")
+
+    html = section(seen(lena), "agreed-by-category")
+
+    assert html.count('<circle class="unsure"') == 2
+    assert 'class="whisker"' not in html
+    assert html.count('<td class="num">1.00 (too few for an interval)</td>') == 2
+
+
+def test_differences_that_are_not_settled_are_told_beside_what_was(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    look_twice(dana, client_of_sender, policy, category="spam", said="spam")
+    look_twice(dana, client_of_sender, policy, category="spam", said="hate")
+
+    html = section(seen(lena), "agreed")
+
+    said = "Settled against the first decision: 0 of 1. 1 more differs and is not settled"
+    assert f"{said}, so that it is from 0% to 91%." in html
+
+
+def test_on_paper_it_says_of_which_time_and_version_it_is(
+    policy: PolicyVersion, lena: Browser
+) -> None:
+    html = seen(lena, within="30d", version=policy.number)
+
+    assert '<p class="on-paper">Of the last: 30 days · Policy version: 1</p>' in html
 
 
 def test_one_and_the_same_answer_throughout_is_said_and_is_neither_nought_nor_one(
@@ -276,6 +313,8 @@ def test_above_every_page_a_lead_reads_how_many_differences_wait(
     look_twice(dana, client_of_sender, policy, category="spam", said="spam")
 
     assert to_settle().count() == 1
-    assert 'Quality <span class="count">1</span>' in page(lena, "/review/pending/")
+    above = 'Quality <span class="count" title="Differences that wait to be settled">1</span>'
+    assert above in page(lena, "/review/pending/")
+    assert 'To settle <span class="quiet num">1</span>' in seen(lena)
     assert "1 difference waits to be settled." in seen(lena)
     assert "Quality</a>" in page(operator, "/review/pending/")

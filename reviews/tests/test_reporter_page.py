@@ -1,12 +1,15 @@
 """The page about one reporter: how often they were right, and the plan before an invalidation."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client as Browser
 
+from reports.invalidation import Scope
 from reports.models import AuditEntry, Invalidation, Report, Severity
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import judge, resolve
 from reports.tests.reporting_again import judged_safe_by, report_by, standings
 from reports.tests.sending import REPORTS, Client
@@ -141,6 +144,32 @@ def test_the_last_day_of_the_scope_is_included(client_of_sender: Client, lena: B
     html = post(lena, report, until="2020-01-01").content.decode()
     assert "0 reports would count for nothing." in html
     assert 'name="confirm"' not in html
+
+
+@pytest.mark.parametrize("field", ["since", "until"])
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "2026-02-30", "\0"])
+def test_a_day_that_may_have_no_moment_is_refused(
+    client_of_sender: Client, lena: Browser, field: str, day: str
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+
+    assert post(lena, report, **{field: day}).status_code == 422
+
+
+def test_the_scope_of_an_invalidation_is_said_in_words(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    invalidate(report, Scope(moment, moment + timedelta(days=9_000), "message", 5))
+
+    html = " ".join(page(lena, address(report)).split())
+
+    assert "Received from 03/01/2026 12:00." in html
+    assert "Received before 10/21/2050 12:00." in html
+    assert "Items of the type <bdi>message</bdi>." in html
+    assert "Only the oldest 5 reports." in html
+    assert "item_type message" not in html
 
 
 def test_the_plan_needs_no_reason_and_what_is_done_needs_one(

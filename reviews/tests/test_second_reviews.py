@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 from django.test import Client as Browser
+from pytest_django import Settings
 
 from classifier.models import PolicyVersion
 from classifier.tests.situations import at_once
@@ -193,31 +194,36 @@ def test_of_eight_who_answer_at_once_one_is_kept(
 # --- On the desk
 
 
-def test_submitting_says_what_it_was_and_shows_everything_then(
-    dana: Browser, address: str, review: DoubleReview
+def test_submitting_says_what_it_was_and_shows_everything_once_it_stands(
+    dana: Browser, address: str, review: DoubleReview, settings: Settings
 ) -> None:
     submit(dana, review, page(dana, address), action="no_violation", note="seems fine")
 
     html = page(dana, address)
 
-    assert "That was a second review. It differs from the first; a lead settles it." in html
+    assert "That was a second review. It is kept." in html
     assert f'action="/review/second-reviews/{review.pk}/undo/' in html
-    assert "<bdi>omar</bdi> decided: remove." in html
+    assert "omar" not in html
+    settings.UNDO_SECONDS = 0
+    assert "<bdi>omar</bdi> decided: remove." in page(dana, address)
     assert not Claim.objects.in_force().exists()
     assert not Draft.objects.exists()
 
 
-def test_agreeing_is_said_and_submit_and_next_leads_on_by_the_list(
-    dana: Browser, address: str
+@pytest.mark.parametrize("category", ["spam", "hate"])
+def test_submit_and_next_leads_on_by_the_list_and_says_not_whether_both_agree(
+    dana: Browser, address: str, category: str
 ) -> None:
     seen = form_of(page(dana, address))
     other = Item.objects.get(list=Item.List.NEEDS_REVIEW)
 
-    sent = {**seen, "next": "", "action": "warn", "category": "spam"}
+    sent = {**seen, "next": "", "action": "warn", "category": category}
     led = dana.post(address, sent)["Location"]
 
     assert led == f"/review/items/{other.pk}/?from=needs-review"
-    assert "That was a second review. It agrees with the first." in page(dana, led)
+    html = page(dana, led)
+    assert "That was a second review. It is kept." in html
+    assert not re.search("agrees|differs", html)
 
 
 def test_an_answer_that_is_sent_again_for_its_reply_was_lost_is_told_the_same(

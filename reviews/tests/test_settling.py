@@ -14,16 +14,15 @@ from pytest_django import Settings
 
 from classifier.models import PolicyVersion
 from reports.models import AuditEntry, Report
-from reports.tests.sending import Client
+from reports.tests.sending import Client, body_saying
 from reviews.claims import HeldByAnotherError, give_back
-from reviews.decisions import approval_of, decide_item
+from reviews.decisions import Wish, approval_of, decide_item
 from reviews.models import Action, Claim, Decision, DoubleReview, Hold
-from reviews.quality.agreement import read_agreement
+from reviews.quality.agreement import Overturned, read_agreement
 from reviews.quality.calibration import to_settle
-from reviews.quality.intervals import Ratio
 from reviews.quality.settle import NotSettledError, settle, settle_what_was_overridden
 from reviews.tests.differing import AGREES, NO_ANSWER, differing, wish
-from reviews.tests.people import log_in
+from reviews.tests.people import log_in, page
 from reviews.undo import undo_decision
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +108,7 @@ def test_the_second_answer_is_settled_for_no_sooner_than_it_can_be_taken_back_no
 
     assert settle_what_was_overridden() == 0
     assert list(to_settle()) == [review]
-    assert read_agreement().overturned == Ratio(0, 1)
+    assert read_agreement().overturned == Overturned(0, 0, 1)
     settle(review_id=review.pk, lead=lena, side=Side.FIRST)
     assert settled(review) == ("first", "lena", None)
 
@@ -276,20 +275,16 @@ def test_a_decision_that_may_still_be_taken_back_settles_nothing(
     assert settle_what_was_overridden() == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("dana", {"action": "warn", "category": "spam"}),
-        ("omar", {"action": "warn", "category": "spam"}),
-        ("noor", {"action": "reopen"}),
-    ],
-)
-def test_what_one_of_the_two_decides_anew_and_what_goes_on_settles_nothing(
-    review: DoubleReview, name: str, values: dict[str, str]
+def test_what_is_sent_back_settles_nothing_nor_what_one_of_the_two_then_decides(
+    review: DoubleReview,
 ) -> None:
-    wish(review.decision.reports.get(), name, **values)
+    report = review.decision.reports.get()
 
+    wish(report, "noor", action="reopen")
     assert settle_what_was_overridden() == 0
+    wish(report, "dana", action="warn", category="spam")
+    assert settle_what_was_overridden() == 0
+
     assert settled(review) == ("", None, None)
 
 
@@ -356,3 +351,50 @@ def test_settling_needs_the_role_of_a_lead(review: DoubleReview, role: str) -> N
 
     assert answer.status_code == 403
     assert settled(review) == ("", None, None)
+
+
+@pytest.mark.parametrize("person", ["dana", "omar"])
+def test_until_then_neither_of_the_two_decides_about_the_item(
+    review: DoubleReview, person: str
+) -> None:
+    browser = Browser()
+    browser.force_login(User.objects.get(username=person))
+    address = f"/review/items/{review.decision.item_id}/"
+    html = page(browser, address)
+    assert "A lead settles which stands" in html
+    assert 'id="decision"' not in html
+
+    answer = browser.post(
+        address,
+        {
+            "reports": review.decision.reports.get().pk,
+            "last": review.decision_id,
+            "action": "no_violation",
+            "note": "surely nothing",
+        },
+    )
+
+    assert answer.status_code == 403
+    assert "surely nothing" in answer.content.decode()
+    assert list(to_settle()) == [review]
+    assert Decision.objects.get() == review.decision
+
+
+def test_what_is_open_again_is_decided_by_either_of_the_two(
+    review: DoubleReview, client_of_sender: Client
+) -> None:
+    item = review.decision.item
+    again = {"type": item.type, "id": item.external_id, "author_id": None, "url": None}
+    client_of_sender.send(body_saying("again", item=again))
+    dana = review.decision.reviewer
+
+    report = item.reports.latest("pk")
+    decide_item(
+        item_id=item.pk,
+        reviewer=dana,
+        wish=Wish("no_violation", "", ""),
+        report_ids=[report.pk],
+        last_decision_id=review.decision_id,
+    )
+
+    assert Decision.objects.latest("pk").reviewer == dana

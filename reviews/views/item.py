@@ -26,6 +26,7 @@ from reviews.decisions import (
     EscalatedError,
     NothingToDecideError,
     StaleDecisionError,
+    ToSettleError,
     approval_of,
     decide_item,
 )
@@ -44,6 +45,7 @@ from reviews.views.access import decider, may_review, person
 from reviews.views.drafts import keep_typed
 from reviews.views.navigation import (
     address_of,
+    back_of,
     chosen_of,
     filters_of,
     list_of,
@@ -74,7 +76,8 @@ def show_item(request: HttpRequest, item_id: int) -> HttpResponse:
     except Item.DoesNotExist:
         raise Http404 from None
     is_open = page.item.list != Item.List.RESOLVED
-    if reviewer and request.method == "GET" and (is_open or page.blind):
+    answered = page.blind is not None and page.blind.answered
+    if reviewer and request.method == "GET" and (is_open or page.blind) and not answered:
         page = _taken(page, reviewer)
     policy = active_policy_with_rest()
     if request.method == "POST":
@@ -122,13 +125,16 @@ def _decide(
         # What was typed stays; a second try overrides knowingly. Blind, it had shown nothing of this.
         page = read_item(page.item.pk, reader=reviewer) if page.blind else page
         again = _again(request, page, policy)
-        return _render_item(request, page, again, policy, stale=stale.standing, status=409)
+        if page.blind:
+            again.add_error(None, _("You have answered already. Take that back to answer anew."))
+        stands = None if page.blind else stale.standing
+        return _render_item(request, page, again, policy, stale=stands, status=409)
     except HeldByAnotherError as held:
         again = _again(request, page, policy)
         return _render_item(
             request, page, again, policy, refused_for=InHand.by(held.claim), status=409
         )
-    except EscalatedError:
+    except (EscalatedError, ToSettleError):
         again = _again(request, page, policy)
         return _render_item(request, page, again, policy, status=403)
     except NothingToDecideError:
@@ -200,6 +206,8 @@ def _approved(request: HttpRequest, page: ItemPage) -> Decision | None:
 def _taken_back(request: HttpRequest, page: ItemPage) -> dict[str, Any]:
     """What the reviewer had chosen and typed before they took it back, to go on from."""
     newest = page.last_decision
+    if page.blind and page.blind.stood:
+        newest = Decision.objects.select_related("overrides").get(pk=page.blind.stood)
     undone = newest.overrides if newest and newest.kind == Decision.Kind.UNDO else None
     if undone is None or undone.reviewer_id != request.user.pk:
         return {}
@@ -254,6 +262,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
     veils = desk.veils_blindly if blind else any(desk.veils(each.report) for each in page.shown)
     escalated = page.waits is not None and page.waits.kind == Hold.Kind.ESCALATED
     closed = escalated and not request.user.has_perm(DECIDE_ESCALATED)
+    kept = page.to_settle or (page.blind is not None and page.blind.answered)
     tried = status != HTTPStatus.OK
     sent = _as_shown(request.POST, page) if tried and "approve" in request.POST else None
     seen = {"reports": _ids(page), "last": _last(page)}
@@ -269,7 +278,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "draft": None if form.is_bound else page.draft,
         "policy": policy,
         "came_from": came_from,
-        "back": address_of("review-list", came_from.slug, query=urlencode(chosen)),
+        "back": back_of(request, came_from, query=urlencode(chosen)),
         # What the addresses of the next steps carry on.
         "onward": urlencode({**chosen, "from": came_from.slug}),
         "in_hand": in_hand,
@@ -278,7 +287,7 @@ def _render_item(  # noqa: PLR0913 - what a page needs
         "tried": tried,
         "may_free": theirs and request.user.has_perm(DECIDE_ESCALATED),
         # What was typed is never taken off the page.
-        "offers_form": tried or not (theirs or closed),
+        "offers_form": tried or not (theirs or closed or kept),
         "listed": BY_NAME[Item.List.NEEDS_REVIEW if blind else Item.List(page.item.list)],
         "may_decide": decider(request) is not None,
         "closed": closed,

@@ -23,6 +23,8 @@ from reviews.views.access import person
 from reviews.wellbeing import read_desk
 
 SENDERS_OFFERED = 200
+TO_SETTLE = "to-settle"
+"""In place of a list's slug: where one came from to decide anew."""
 
 
 def with_navigation(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +71,13 @@ def filter_form(
     )
 
 
+def back_of(request: HttpRequest, listed: ListPage, *, query: str) -> str:
+    """Where one came from: a list, or what is to settle."""
+    if request.GET.get("from") == TO_SETTLE:
+        return reverse("review-calibration")
+    return address_of("review-list", listed.slug, query=query)
+
+
 def address_of(name: str, *args: Any, query: str) -> str:
     return reverse(name, args=args) + (f"?{query}" if query else "")
 
@@ -100,6 +109,8 @@ def open_next(
     request: HttpRequest, listed: ListPage, *, reviewer: User, beside: int | None = None
 ) -> HttpResponse:
     """Take the next item of the narrowed list, or say why there is none; the resolved have no next."""
+    if request.GET.get("from") == TO_SETTLE:
+        return redirect("review-calibration")
     if listed.name == Item.List.RESOLVED:
         return open_list(request, listed)
     filters = filters_of(request)

@@ -46,12 +46,8 @@ def undo_second(request: HttpRequest, second_id: int) -> HttpResponse:
 
 
 def say_reviewed(request: HttpRequest, review: DoubleReview) -> None:
-    """The line above the next page: what it was, whether both found the same, and the way back."""
-    said = (
-        _("That was a second review. It agrees with the first. %(item)s")
-        if review.agrees
-        else _("That was a second review. It differs from the first; a lead settles it. %(item)s")
-    )
+    """The line above the next page: what it was, and the way back; who is told more answers no more."""
+    said = _("That was a second review. It is kept. %(item)s")
     messages.success(request, said % {"item": _item_of(review)}, extra_tags=undo_tag(review))
 
 
