@@ -21,7 +21,7 @@ from reports.audit import write_audit
 from reports.foreign_text import show_controls
 from reviews.models import BlindAudit, Draw, SamplingRate
 from reviews.quality.strata import BANDS
-from reviews.words import category_name
+from reviews.words import category_name, decided_sentence
 
 SHOWN_AT_MOST = 500
 
@@ -162,10 +162,15 @@ class DrawAdmin(EvidenceAdmin):
 class BlindAuditAdmin(EvidenceAdmin):
     """Those that were answered: who reviews here as well is not to know the others."""
 
-    list_display = ("about", "its_draw", "decision", "report")
+    list_display = ("about", "its_draw", "answer", "report")
     fields = ("about", "its_draw", "stratum", "classification", "report", "decision")
     readonly_fields = ("about", "its_draw")
-    list_select_related = ("report__item", "stratum__draw", "decision")
+    list_select_related = (
+        "report__item",
+        "stratum__draw",
+        "decision__reviewer",
+        "decision__action",
+    )
     ordering = ("-id",)
     sortable_by = ()
 
@@ -179,3 +184,7 @@ class BlindAuditAdmin(EvidenceAdmin):
     @admin.display(description=_("draw"))
     def its_draw(self, audit: BlindAudit) -> str:
         return str(audit.stratum.draw)
+
+    @admin.display(description=_("answer"))
+    def answer(self, audit: BlindAudit) -> str | None:
+        return decided_sentence(audit.decision) if audit.decision else None

@@ -66,7 +66,7 @@ class ReturnAdmin(EvidenceAdmin):
 class InvalidationAdmin(EvidenceAdmin):
     """Made and revoked on the page of a reporter, and by `manage.py invalidate_reports`."""
 
-    list_display = ("pseudonym", "sender", "why", "actor_name", "made_at", "revoked_at")
+    list_display = ("pseudonym", "sender", "why", "made_at", "revoked_at")
     fields = (
         "pseudonym",
         "sender",

@@ -15,18 +15,19 @@ from classifier.tests.situations import load_version
 from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
-from reviews.models import Claim, Draw, SamplingRate
+from reviews.models import Claim, Draw
 from reviews.quality.draw import draw
 from reviews.tests.differing import differing, hold_a_case
 from reviews.tests.misses import find_harmless, find_missed, look_twice, send_safe
 from reviews.tests.people import classify, decide, judge_threat, log_in, page
 from reviews.tests.quality import drawn_audit
-from reviews.tests.sampling import judge_safe
+from reviews.tests.sampling import judge_safe, rate_of
 
 
 def furnish(policy: PolicyVersion) -> dict[str, str]:
     """Items in every list; the addresses of the pages to look at."""
     client = make_sender("chat-app")
+    rate = rate_of("audits", 0.02, at_least=3)
     pending = client.send(body_saying("I know where you park. \u202e"))
     Job.objects.create(
         report=pending, policy_version=policy, reason=WaitingReason.MODEL_REFUSED, parked=True
@@ -130,7 +131,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
         "the audit": "/admin/reports/auditentry/",
         "claims in the admin": "/admin/reviews/claim/?standing=all",
         "rates in the admin": "/admin/reviews/samplingrate/",
-        "a rate": f"/admin/reviews/samplingrate/{SamplingRate.objects.earliest('pk').pk}/change/",
+        "a rate": f"/admin/reviews/samplingrate/{rate.pk}/change/",
         "draws in the admin": "/admin/reviews/draw/",
         "audits in the admin": "/admin/reviews/blindaudit/",
         "a draw": f"/admin/reviews/draw/{draw_some(client).pk}/change/",

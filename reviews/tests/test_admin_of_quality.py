@@ -96,6 +96,7 @@ def test_of_audits_only_those_that_were_answered_are_listed(
     html = page(admin, "/admin/reviews/blindaudit/")
 
     assert missed.item.external_id in html
+    assert "decided: remove. Hate." in html
     assert drawn.item.external_id not in html
     assert page(admin, change(answered))
     assert admin.get(change(unanswered)).status_code == 302
