@@ -20,6 +20,7 @@ from django.utils import timezone
 from classifier.models import Classification
 from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
+from reviews.blind import in_hand_blind
 from reviews.models import DecidedReport, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
 from reviews.standing import is_overridden, is_undone
@@ -111,7 +112,7 @@ def read_differences(*, reader: User, narrowed: Narrowed, after: str = "") -> Di
             **vars(narrowed),
             "within": narrowed.within and narrowed.within.total_seconds(),
             "dialects": f"{narrowed.language}-",
-            "reader": reader.pk,
+            "blind": list(in_hand_blind(reader)),
             "most": LOOKED_THROUGH,
             "top": top,
             "decision": decision,
@@ -237,9 +238,7 @@ WITH looked AS MATERIALIZED (
     WHERE decision.kind = 'decision' AND decision.effective_at <= statement_timestamp()
         AND action.outcome IN ('clears', 'upholds')
         AND NOT {is_undone("decision")} AND NOT {is_overridden("decision")}
-        AND decision.item_id <> ALL (ARRAY(SELECT item_id FROM reviews_claim
-            WHERE reviewer_id = %(reader)s AND blind AND released_at IS NULL
-                AND expires_at > statement_timestamp()))
+        AND decision.item_id <> ALL (%(blind)s)
         AND {{of_reports}}
 ), different AS MATERIALIZED (
     SELECT decision, report, machine, people FROM compared
