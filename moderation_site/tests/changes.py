@@ -99,7 +99,8 @@ def judge_some_safe(everything: Installation) -> None:
     with unguarded(), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE reviews_draw SET since = since - interval '3 hours',"
-            " until = until - interval '3 hours'"
+            " until = until - interval '3 hours';"
+            "UPDATE classifier_classification SET created_at = created_at - interval '3 hours'"
         )
     judge_safe(everything.sender.sender.pk, 10)
 
@@ -334,9 +335,9 @@ CHANGES: dict[str, Change] = {
     "review/quality/to-settle/<review_id>/": Change(
         ("settled",), post("review/quality/to-settle/<review_id>/", side="first"), is_once=True
     ),
-    # The lead decides in the second person's words, and has settled it.
+    # The lead decides in the second person's words; that settles it once it is in effect.
     "review/quality/to-settle/<review_id>/: second": Change(
-        ("decided", "settled"),
+        ("decided",),
         post("review/quality/to-settle/<review_id>/", side="second"),
         is_once=True,
     ),
