@@ -22,7 +22,7 @@ def figures_of_quality(registry: CollectorRegistry) -> None:
     )
     missed = Gauge(
         "moderation_missed_share",
-        "Estimated share of violations among what a machine judged safe, with its 95% interval",
+        "Estimated share of violations among items that a machine judged safe, with its 95% interval",
         ["bound"],
         registry=registry,
     )

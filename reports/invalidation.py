@@ -1,9 +1,10 @@
 """Reports of one reporter who acted in bad faith count for nothing: a plan first, then slice by slice.
 
 All of the scope are marked: they say nothing any more of their item, author or reporter. Of those
-that wait or were judged safe some are closed as well: nothing severe was found in them, nobody has
-a hand in their item, no decision names them and no model is reading them. The others go their way.
-Everything can be put back.
+in review or judged safe some are closed as well: nothing severe was found in them, nobody has a hand
+in their item, no decision names them and no model is reading them. The others go their way: what is
+pending waits for its verdict like any other. What was marked and is still open can be named again,
+once it may be closed. Everything can be put back.
 """
 # ruff: noqa: S608 - the statements are put together from our own constants
 
@@ -50,7 +51,10 @@ class Plan:
 
     reports: int
     items: int
+    marked: int
+    """Another invalidation marked them before; this one closes them."""
     pending: int
+    """They are only marked, and wait for their verdict."""
     needs_review: int
     judged_safe: int
     resolved: int
@@ -120,8 +124,8 @@ def begin_invalidation(  # noqa: PLR0913 - whose reports, which, why, and who sa
 def carry_out(*, invalidation: Invalidation, scope: Scope, plan: Plan) -> Iterator[int]:
     """Mark the plan's reports and close what may be closed, a slice in a transaction; yields how many.
 
-    What another invalidation marked meanwhile is left alone. Interrupted, the rest is for a new one:
-    together they do what one would have done.
+    What another invalidation marked meanwhile and may not be closed is left alone. Interrupted, the
+    rest is for a new one: together they do what one would have done.
     """
     wanted = _parameters(invalidation.sender, invalidation.pseudonym, scope)
     last = 0
@@ -159,31 +163,35 @@ def revoke_invalidation(
 ) -> Iterator[int]:
     """Put its reports back as they were, or as a verdict says since, slice by slice; yields how many.
 
-    Each counts again. What a decision resolved since stays resolved. Interrupted, the same call does
-    the rest. Raises `DecidedJustNowError` at the end where a decision may still be taken back.
+    Each counts again, unless another invalidation that stands names it. What a decision resolved
+    since stays resolved, and what a later invalidation closed stays closed. Interrupted, the same
+    call does the rest. Raises `DecidedJustNowError` at the end where a decision may still be taken
+    back.
     """
     last = 0
-    while ids := _marked(invalidation, after=last):
+    while ids := _left(invalidation, after=last):
         yield _put_back(invalidation, ids)
         last = ids[-1]
     with transaction.atomic():
-        standing = Invalidation.objects.select_for_update().filter(
-            pk=invalidation.pk, revoked_at=None
+        # All of the reporter's, for of two that name one report the last to be revoked unmarks it.
+        theirs = Invalidation.objects.filter(
+            sender=invalidation.sender_id, pseudonym=invalidation.pseudonym, revoked_at=None
         )
-        if not standing:
+        if invalidation not in theirs.select_for_update().order_by("pk"):
             return
-        if left := len(_marked(invalidation, after=0)):
+        if left := len(_left(invalidation, after=0)):
             raise DecidedJustNowError(left)
-        standing.update(revoked_at=Now())
+        theirs.filter(pk=invalidation.pk).update(revoked_at=Now())
         write_audit(
             action="invalidation_revoked", of=invalidation, actor=actor, actor_name=actor_name
         )
 
 
-def _marked(invalidation: Invalidation, *, after: int) -> list[int]:
-    """Ids of the next reports that it still marks."""
-    marked = invalidation.reports.filter(report__gt=after, report__invalidated_at__isnull=False)
-    return list(marked.order_by("report").values_list("report", flat=True)[:SLICE])
+def _left(invalidation: Invalidation, *, after: int) -> list[int]:
+    """Ids of the next reports that are still to be put back or to count again."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LEFT, {"invalidation": invalidation.pk, "after": after})
+        return [row[0] for row in cursor.fetchall()]
 
 
 def _put_back(invalidation: Invalidation, ids: list[int]) -> int:
@@ -195,9 +203,10 @@ def _put_back(invalidation: Invalidation, ids: list[int]) -> int:
         lifecycle.put_back(
             reports=[reports[row[0]] for row in rows if row[2]],
             before={row[0]: row[1] for row in rows},
-            safe={row[0]: row[3] for row in rows},
+            safe={row[0]: row[4] for row in rows},
         )
-        Report.objects.filter(pk__any=[row[0] for row in rows]).update(invalidated_at=None)
+        again = [row[0] for row in rows if row[3]]
+        Report.objects.filter(pk__any=again).update(invalidated_at=None)
     return len(rows)
 
 
@@ -205,25 +214,26 @@ def _parameters(sender: Sender, pseudonym: str, scope: Scope) -> dict[str, Any]:
     return {"sender": sender.pk, "reporter": pseudonym, **asdict(scope)}
 
 
-_THEIRS = """
-FROM reports_report AS report JOIN reports_item AS item ON item.id = report.item_id
-WHERE report.sender_id = %(sender)s
-    AND report.reporter_pseudonym = %(reporter)s AND report.reporter_pseudonym <> ''
-    AND report.invalidated_at IS NULL
-    AND (%(since)s::timestamptz IS NULL OR report.received_at >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR report.received_at < %(until)s)
-    AND (%(item_type)s::text IS NULL OR item.type = %(item_type)s)
-"""
-
 _FATE = f"""
 CASE
-    WHEN report.status = 'resolved' THEN 'resolved'
+    WHEN report.status IN ('pending', 'resolved') THEN report.status
     WHEN report.rank >= {Severity.HIGH} THEN 'severe'
     WHEN EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id) THEN 'decided'
     WHEN {IN_PEOPLES_HANDS} OR EXISTS (SELECT FROM classifier_job
         WHERE report_id = report.id AND lease_until > clock_timestamp()) THEN 'in_hand'
     ELSE 'closed'
 END
+"""
+_MAY_BE_NAMED = f"(report.invalidated_at IS NULL OR {_FATE} = 'closed')"
+
+_THEIRS = f"""
+FROM reports_report AS report JOIN reports_item AS item ON item.id = report.item_id
+WHERE report.sender_id = %(sender)s
+    AND report.reporter_pseudonym = %(reporter)s AND report.reporter_pseudonym <> ''
+    AND (%(since)s::timestamptz IS NULL OR report.received_at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR report.received_at < %(until)s)
+    AND (%(item_type)s::text IS NULL OR item.type = %(item_type)s)
+    AND {_MAY_BE_NAMED}
 """
 
 
@@ -234,10 +244,12 @@ def _count(condition: str) -> str:
 _STATUSES = ("pending", "needs_review", "judged_safe", "resolved")
 _PLAN = f"""
 WITH theirs AS MATERIALIZED (
-    SELECT report.id, report.item_id, report.status, report.received_at, {_FATE} AS fate {_THEIRS}
+    SELECT report.id, report.item_id, report.status, report.received_at, report.invalidated_at,
+        {_FATE} AS fate
+    {_THEIRS}
     ORDER BY report.id LIMIT %(limit)s
 )
-SELECT count(*), count(DISTINCT item_id),
+SELECT count(*), count(DISTINCT item_id), count(invalidated_at),
     {", ".join(_count(f"status = '{each}'") for each in _STATUSES)},
     {", ".join(_count(f"fate = '{each}'") for each in ("closed", "severe", "decided", "in_hand"))},
     min(received_at), max(received_at), coalesce(max(id), 0)
@@ -251,25 +263,42 @@ ORDER BY report.id LIMIT {SLICE}
 
 _FATES = f"""
 SELECT report.id, {_FATE} FROM reports_report AS report
-WHERE report.id = ANY(%s) AND report.invalidated_at IS NULL
+WHERE report.id = ANY(%s) AND {_MAY_BE_NAMED}
 """
 
-# Of each: how it stood, whether nothing else has resolved it since, and whether its current verdict
-# lets it pass; one that a batch disagrees about passed before. Not those whose decision may still be
-# taken back: that would bring them to how they stand now.
-_WAS = """
-SELECT one.report_id, one.status_before,
-    report.status = 'resolved' AND one.status_before <> 'resolved' AND NOT EXISTS (
-        SELECT FROM reviews_decidedreport WHERE report_id = report.id AND is_resolved_by(decision_id)),
+_NAMED_BY = """EXISTS (SELECT FROM reports_invalidatedreport AS also
+    JOIN reports_invalidation AS whole ON whole.id = also.invalidation_id
+    WHERE also.report_id = report.id AND whole.revoked_at IS NULL AND {})"""
+_CLOSED_BY_IT = f"""(report.status = 'resolved' AND one.status_before <> 'resolved'
+    AND NOT EXISTS (SELECT FROM reviews_decidedreport
+        WHERE report_id = report.id AND is_resolved_by(decision_id))
+    AND NOT {_NAMED_BY.format("whole.id > one.invalidation_id")})"""
+_COUNTS_AGAIN = f"NOT {_NAMED_BY.format('whole.id <> one.invalidation_id')}"
+# A decision that may still be taken back would bring its reports to how they stand now.
+_UNDOABLE = """EXISTS (SELECT FROM reviews_decidedreport AS named
+    JOIN reviews_decision AS decision ON decision.id = named.decision_id
+    WHERE named.report_id = report.id AND decision.effective_at > clock_timestamp())"""
+_ITS = """
+FROM reports_invalidatedreport AS one JOIN reports_report AS report ON report.id = one.report_id
+"""
+_STILL_MARKED = "one.invalidation_id = %(invalidation)s AND report.invalidated_at IS NOT NULL"
+
+_LEFT = f"""
+SELECT report.id {_ITS}
+WHERE {_STILL_MARKED} AND report.id > %(after)s
+    AND ({_UNDOABLE} OR {_CLOSED_BY_IT} OR {_COUNTS_AGAIN})
+ORDER BY report.id LIMIT {SLICE}
+"""
+
+# Of each: how it stood, whether it is to be put back, whether it counts again, and whether its
+# current verdict lets it pass; one that a batch disagrees about passed before.
+_WAS = f"""
+SELECT report.id, one.status_before, {_CLOSED_BY_IT}, {_COUNTS_AGAIN},
     current.safe OR EXISTS (SELECT FROM classifier_disagreement
         WHERE classification_id = current.id AND state = 'open')
-FROM reports_invalidatedreport AS one
-JOIN reports_report AS report ON report.id = one.report_id
+{_ITS}
 LEFT JOIN classifier_classification AS current
     ON current.report_id = report.id AND NOT current.superseded
-WHERE one.invalidation_id = %(invalidation)s AND one.report_id = ANY(%(reports)s)
-    AND report.invalidated_at IS NOT NULL
-    AND NOT EXISTS (SELECT FROM reviews_decidedreport AS named
-        JOIN reviews_decision AS decision ON decision.id = named.decision_id
-        WHERE named.report_id = report.id AND decision.effective_at > clock_timestamp())
+WHERE {_STILL_MARKED} AND report.id = ANY(%(reports)s)
+    AND NOT {_UNDOABLE} AND ({_CLOSED_BY_IT} OR {_COUNTS_AGAIN})
 """

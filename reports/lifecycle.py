@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 
 from reports import returns
 from reports.models import Item, Report, Severity
-from reports.peoples_hands import held_for_people, in_peoples_hands
+from reports.peoples_hands import held_for_people, in_peoples_hands, resolved_by_people
 from reports.placing import place_items
 
 Status = Report.Status
@@ -95,7 +95,8 @@ def apply_verdicts(
     older version had judged safe; ids of those where they find a violation are returned, to be
     listed. A report in review that passes as safe leaves it where no person has a hand in it, and
     only if the verdicts `may_pass` any. Of those `taken` from people so, a violation gives back.
-    What an invalidation closed goes to people if an answer that was under way finds it severe.
+    What an invalidation closed goes to people if an answer that was under way finds it severe,
+    whoever has its item.
     """
     disagree: set[int] = set()
     passing = {
@@ -116,7 +117,7 @@ def apply_verdicts(
     kept = _kept_by_reporters([reports[each] for each in sorted(passing | waiting - held)])
     passing -= kept
     held |= kept
-    closed_unread = {
+    closed = {
         report_id
         for report_id, verdict in verdicts.items()
         if not historical
@@ -124,7 +125,7 @@ def apply_verdicts(
         and reports[report_id].status == Status.RESOLVED
         and reports[report_id].invalidated_at
     }
-    closed_unread -= in_peoples_hands(closed_unread) if closed_unread else set()
+    closed -= resolved_by_people(closed)
     moved: list[Report] = []
     for report_id, verdict in verdicts.items():
         report = reports[report_id]
@@ -132,7 +133,7 @@ def apply_verdicts(
         report.rank = max(report.floor, verdict.severity)
         if report_id in passing:
             report.status = Status.JUDGED_SAFE
-        elif report_id in closed_unread:
+        elif report_id in closed:
             report.status = Status.NEEDS_REVIEW
         elif historical and report_id not in taken and _is_disagreement(report, verdict):
             disagree.add(report_id)
@@ -312,14 +313,14 @@ def close(reports: Collection[Report]) -> None:
 
 
 def put_back(
-    *, reports: Sequence[Report], before: Mapping[int, str], safe: Mapping[int, bool | None]
+    *, reports: Sequence[Report], before: Mapping[int, str], safe: Mapping[int, bool]
 ) -> None:
     """Put locked reports back to how they stood before they were closed, or as a verdict says since.
 
     `safe`: whether the current verdict lets it pass, or did so before a batch disagreed.
     """
     for report in reports:
-        report.status = status_without_decision(before[report.pk], safe=safe[report.pk])
+        report.status = before[report.pk]
         if report.status == Status.JUDGED_SAFE and (report.floor or not safe[report.pk]):
             report.status = Status.NEEDS_REVIEW
     Report.objects.bulk_update(reports, ["status"])

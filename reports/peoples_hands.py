@@ -8,31 +8,48 @@ from collections.abc import Collection
 
 from django.db import connection
 
+LIKE_A_MISS = "like_a_miss"
+"""The rule that raised the floor of what was sent back, for it is like something that was missed."""
+
 
 def in_peoples_hands(report_ids: Collection[int]) -> set[int]:
-    """Those that a decision names, and those whose item somebody has in hand, made wait, brought
-    or sent back.
+    """Those that a decision names, that somebody sent back, and whose item somebody has in hand,
+    made wait or brought back.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DECIDED_OR_IN_HANDS, [sorted(report_ids)])
         return {row[0] for row in cursor.fetchall()}
 
 
-IN_PEOPLES_HANDS = """(
+IN_PEOPLES_HANDS = f"""(
     EXISTS (SELECT FROM reviews_claim WHERE item_id = report.item_id
         AND released_at IS NULL AND expires_at > clock_timestamp())
     OR EXISTS (SELECT FROM reviews_hold WHERE item_id = report.item_id
         AND ended_at IS NULL AND (until IS NULL OR until > clock_timestamp()))
     OR EXISTS (SELECT FROM reports_return WHERE item_id = report.item_id AND ended_at IS NULL)
-    OR EXISTS (SELECT FROM reports_auditentry WHERE object_type = 'item'
-        AND object_id = report.item_id::text AND action = 'sent_back'))
-"""
-"""SQL: whether somebody has the item of `report` in hand, made it wait, brought or sent it back."""
+    OR report.floor_rules @> '["{LIKE_A_MISS}"]')
+"""  # noqa: S608 - our own constant
+"""SQL: whether somebody sent `report` back, or has its item in hand, made it wait or brought it back."""
 _DECIDED_OR_IN_HANDS = f"""
 SELECT id FROM reports_report AS report
 WHERE id = ANY(%s) AND (
     EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id) OR {IN_PEOPLES_HANDS})
 """  # noqa: S608 - our own constant
+
+
+def resolved_by_people(report_ids: Collection[int]) -> set[int]:
+    """Those that a decision resolves which nobody took back."""
+    if not report_ids:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_RESOLVED, [sorted(report_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+_RESOLVED = """
+SELECT report_id FROM reviews_decidedreport
+WHERE report_id = ANY(%s) AND is_resolved_by(decision_id)
+"""
 
 
 def held_for_people(report_ids: Collection[int]) -> set[int]:

@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from reports.models import Report, Return
-from reports.reliability import Band, read_reliability
+from reports.reliability import read_reliability
 
 MOST_COUNTED = 200
 """Beyond so many different people (or as many as bring back) nobody is counted."""
@@ -81,13 +81,15 @@ SELECT reported.id, since, names, (
         ORDER BY id LIMIT 1) > since)
 FROM reported CROSS JOIN LATERAL (
     SELECT array_agg(name) AS names FROM (
-        SELECT DISTINCT reporter_pseudonym AS name FROM reports_report AS report
-        WHERE item_id = reported.id AND sender_id = reported.sender_id
-            AND received_at > since AND reporter_pseudonym <> '' AND invalidated_at IS NULL
-            AND NOT EXISTS (SELECT FROM reports_report
-                WHERE item_id = report.item_id AND reporter_pseudonym = report.reporter_pseudonym
-                    AND received_at <= reported.decided_at)
-        LIMIT greatest(returns_from, %(most)s)) AS different
+        SELECT name FROM (
+            SELECT DISTINCT reporter_pseudonym AS name FROM reports_report
+            WHERE item_id = reported.id AND sender_id = reported.sender_id
+                AND received_at > since AND reporter_pseudonym <> '' AND invalidated_at IS NULL
+        ) AS different
+        WHERE NOT EXISTS (SELECT FROM reports_report
+            WHERE item_id = reported.id AND reporter_pseudonym = different.name
+                AND received_at <= reported.decided_at)
+        LIMIT greatest(returns_from, %(most)s)) AS unheard
 ) AS counted
 WHERE cardinality(names) >= returns_from
 """
@@ -101,7 +103,7 @@ def open_return(due: Due, *, report: Report) -> Return:
         report=report,
         reporters=len(due.reporters),
         fresh=due.fresh,
-        unreliable=sum(each.band == Band.UNRELIABLE for each in known.values()),
+        unreliable=sum(each.is_unreliable for each in known.values()),
         since=due.since,
     )
 

@@ -135,8 +135,7 @@ RULES = (
         f"""
     SELECT report.id FROM reports_report AS report {CURRENT}
     WHERE report.status <> 'pending' AND current.id IS NULL
-        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)
-        AND NOT (report.status = 'resolved' AND is_invalidated(report.id))""",
+        AND NOT EXISTS (SELECT FROM reviews_decidedreport WHERE report_id = report.id)""",
     ),
     Rule(
         "V3",

@@ -29,7 +29,15 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast, JSONObject, RowNumber
 
 from classifier.models import Classification, Disagreement
-from reports.models import Content, ContentUnreadableError, Item, Report, Return
+from reports.models import (
+    AuditEntry,
+    Content,
+    ContentUnreadableError,
+    Invalidation,
+    Item,
+    Report,
+    Return,
+)
 from reports.reliability import OF_REPORT, Reliability
 from reports.submission import Submission, SubmittedItem, SubmittedMessage
 from reports.waiting import waiting_sentence
@@ -46,6 +54,14 @@ from reviews.in_hand import (
     with_hands,
 )
 from reviews.models import Action, Decision, Draft, Hold
+from reviews.story import (
+    Event,
+    events_of,
+    invalidations,
+    read_invalidations,
+    read_sendings_back,
+    sendings_back,
+)
 
 SHOWN_REPORTS = 20
 SHOWN_BYTES = 1024 * 1024
@@ -61,6 +77,7 @@ class ShownReport:
     submission: Submission | None
     reporter: Reliability | None
     """None where the sender named nobody."""
+    invalidations: list[Invalidation]
 
 
 @dataclass
@@ -83,18 +100,6 @@ class MachineAnswer:
 
 
 @dataclass(frozen=True)
-class Event:
-    """One line of the item's story. `kind` is received, classified, returned or decided."""
-
-    at: datetime
-    kind: str
-    report: Report | None = None
-    classification: Any = None
-    decision: Decision | None = None
-    returned: Return | None = None
-
-
-@dataclass(frozen=True)
 class ItemPage:
     item: Item
     shown: list[ShownReport]
@@ -113,6 +118,7 @@ class ItemPage:
     """When several people brought it back, the newest first."""
     returned: Return | None
     """The one since which nobody has decided."""
+    sent_back: list[AuditEntry]
 
     @property
     def title(self) -> str:
@@ -196,19 +202,7 @@ class ItemPage:
 
     def story(self) -> list[Event]:
         """What happened, oldest first."""
-        return sorted(self._events(), key=lambda event: event.at)
-
-    def _events(self) -> Iterator[Event]:
-        for each in self.shown:
-            yield Event(each.report.received_at, "received", report=each.report)
-            for verdict in each.report.classifications.all():
-                yield Event(
-                    verdict.created_at, "classified", report=each.report, classification=verdict
-                )
-        for returned in self.returns:
-            yield Event(returned.returned_at, "returned", returned=returned)
-        for decision in self.decisions:
-            yield Event(decision.created_at, "decided", decision=decision)
+        return sorted(events_of(self), key=lambda event: event.at)
 
 
 def read_item(item_id: int, *, reader: User) -> ItemPage:
@@ -226,6 +220,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
             .order_by("-pk")
             .values(found=JSONObject(**fields_of_return()))[:SHOWN_RETURNS]
         ),
+        its_sendings_back=sendings_back(),
     )
     item = with_blindness(with_hands(items), reader).get(pk=item_id)
     blind = blindness_of(item)
@@ -251,6 +246,7 @@ def read_item(item_id: int, *, reader: User) -> ItemPage:
         blind=blind,
         returns=[read_return(found) for found in item.its_returns],
         returned=returned_of(item),
+        sent_back=read_sendings_back(item.its_sendings_back),
     )
 
 
@@ -286,6 +282,7 @@ def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
             so_far=Window(Sum(body_bytes), order_by=_PRESSING),
             nth=Window(RowNumber(), order_by=_PRESSING),
             of_reporter=RawSQL(OF_REPORT, []),  # noqa: S611 - our own constant
+            its_invalidations=invalidations(),
         )
         .annotate(body=Case(When(within, then=F("content__body"))))
         .order_by("nth")
@@ -293,8 +290,12 @@ def _shown_reports(item: Item, *, blind: bool) -> Iterator[ShownReport]:
     for report in reports:
         if report.nth > 1 and report.so_far > SHOWN_BYTES:
             return
-        known = Reliability(*report.of_reporter) if report.reporter_pseudonym else None
-        yield ShownReport(report, _readable(report.body), known)
+        decided, upheld, invalidated = report.of_reporter
+        known = Reliability(decided, upheld, bool(invalidated))
+        named_by = read_invalidations(report.its_invalidations)
+        yield ShownReport(
+            report, _readable(report.body), known if report.reporter_pseudonym else None, named_by
+        )
 
 
 def _disagreements(reports: list[Report]) -> list[Disagreement]:

@@ -43,7 +43,7 @@ def read_reporter_page(report: Report, *, reader: User) -> ReporterPage | None:
         cursor.execute(
             _REPORTER, {"sender": sender, "reporter": reporter, "most": REPORTS_OF_A_REPORTER}
         )
-        decided, upheld, looked_at, invalidated, *counts = cursor.fetchone()
+        decided, upheld, is_invalidated, looked_at, invalidated, *counts = cursor.fetchone()
     theirs = Report.objects.filter(sender=sender, reporter_pseudonym=reporter)
     newest = theirs.exclude(reporter_pseudonym="").order_by("-pk")[:REPORTS_OF_A_REPORTER]
     of_items = Report.objects.filter(pk__in=newest.values("pk"))
@@ -51,7 +51,7 @@ def read_reporter_page(report: Report, *, reader: User) -> ReporterPage | None:
     first = of_items.order_by("item", "-pk").distinct("item").values("pk")
     invalidations = Invalidation.objects.filter(sender=sender, pseudonym=reporter)
     return ReporterPage(
-        Reliability(decided, upheld),
+        Reliability(decided, upheld, is_invalidated),
         list(zip((str(each.label) for each in Report.Status), counts, strict=True)),
         invalidated,
         looked_at > REPORTS_OF_A_REPORTER,
@@ -61,9 +61,18 @@ def read_reporter_page(report: Report, *, reader: User) -> ReporterPage | None:
 
 
 def reliability_sentence(known: Reliability) -> str:
-    """The share upheld with its interval."""
-    if known.share is None:
-        return gettext("No person has decided about a report of theirs yet.")
+    """The share upheld with its interval, and what an invalidation makes of them."""
+    sentences = []
+    if known.invalidated:
+        sentences.append(
+            gettext("Reports of theirs were invalidated: they count like an unreliable reporter.")
+        )
+    if known.share is not None:
+        sentences.append(_share_sentence(known, known.share))
+    return " ".join(sentences) or gettext("No person has decided about a report of theirs yet.")
+
+
+def _share_sentence(known: Reliability, share: float) -> str:
     said = ngettext(
         "People upheld %(upheld)s of %(decided)s newest report that they decided: %(share)s, between"
         " %(low)s and %(high)s with 95%% confidence.",
@@ -72,7 +81,7 @@ def reliability_sentence(known: Reliability) -> str:
         known.decided,
     )
     low, high = known.interval
-    shares = {"share": _percent(known.share), "low": _percent(low), "high": _percent(high)}
+    shares = {"share": _percent(share), "low": _percent(low), "high": _percent(high)}
     return said % {"upheld": known.upheld, "decided": known.decided, **shares}
 
 
@@ -89,5 +98,5 @@ WITH newest AS MATERIALIZED (
 ), counted AS (
     SELECT count(*) AS looked_at, count(invalidated_at) AS invalidated, {_COUNTS} FROM newest
 )
-SELECT decided, upheld, counted.* FROM ({counts_of("%(reporter)s")}) AS found, counted
+SELECT decided, upheld, found.invalidated, counted.* FROM ({counts_of("%(reporter)s")}) AS found, counted
 """  # noqa: S608 - our own constants

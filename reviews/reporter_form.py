@@ -32,9 +32,17 @@ class InvalidationForm(forms.Form):
     )
     reason = forms.CharField(
         label=_("Why they count for nothing"),
+        required=False,
         max_length=Invalidation._meta.get_field("reason").max_length,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto", "required": True}),
     )
+
+    def clean_reason(self) -> str:
+        """The plan shows whether there is a reason; it is wanted once the plan is to be done."""
+        reason = str(self.cleaned_data["reason"])
+        if "confirm" in self.data and not reason:
+            raise forms.ValidationError(_("Say why, for the record."))
+        return reason
 
     def scope(self) -> Scope:
         said = self.cleaned_data

@@ -68,7 +68,6 @@ ROLES: dict[str, tuple[str, ...]] = {
     "operator": (
         REVIEW,
         VIEW_QUALITY,
-        INVALIDATE,
         "reviews.view_samplingrate",
         "reviews.view_draw",
         "reports.view_return",

@@ -13,6 +13,7 @@ from classifier.models import Category, PolicyVersion, WaitingReason
 from reports import triage
 from reports.foreign_text import show_controls
 from reports.models import Item, Report, Return
+from reports.peoples_hands import LIKE_A_MISS
 from reports.waiting import waiting_sentence, waits_for_a_person
 from reviews.models import Action, Decision
 
@@ -35,6 +36,7 @@ CATEGORY_NAMES: "dict[str, StrOrPromise]" = {
 FLOOR: "dict[str, StrOrPromise]" = {
     **{rule.name: rule.sentence for rule in triage.every_rule()},
     **dict(WaitingReason.choices),
+    LIKE_A_MISS: gettext_lazy("It is like something that an audit found to be missed."),
 }
 
 
@@ -96,8 +98,8 @@ def returned_sentences(returned: Return) -> list[str]:
         sentences.append(said % _counts(returned.fresh, returned.reporters))
     if 2 * returned.unreliable >= returned.reporters:
         said = ngettext(
-            "%(some)s of the %(many)s people has seldom been right before.",
-            "%(some)s of the %(many)s people have seldom been right before.",
+            "%(some)s of the %(many)s people has seldom been right or acted in bad faith before.",
+            "%(some)s of the %(many)s people have seldom been right or acted in bad faith before.",
             returned.unreliable,
         )
         sentences.append(said % _counts(returned.unreliable, returned.reporters))

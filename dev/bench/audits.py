@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import statistics
 import time
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from reviews.quality.estimates import Estimates, Share
 
 LOOK_EVERY = 20
+ALIKE = 0.03
+"""The share missed in every language where none is worse than the others."""
 
 
 class Audit(NamedTuple):
@@ -30,6 +33,8 @@ class Audit(NamedTuple):
 
     language: str
     found: bool
+    weight: float = 1
+    """So many items it stands for."""
 
 
 @dataclass
@@ -45,6 +50,10 @@ class Tally:
     """Audits until the language was named, of the runs in which it was."""
     wrongly: int = 0
     """Runs in which, at any look, another language was named."""
+    alike_at_last: int = 0
+    """Runs in which any was named at the last look, had each audit been as likely a miss; see `ALIKE`."""
+    alike_ever: int = 0
+    """Likewise, at any look."""
     widths: list[float] = field(default_factory=list)
 
 
@@ -102,6 +111,7 @@ def run_once(tally: Tally, passed: dict[str, tuple[int, int]], *, seed: str) -> 
         estimates = read_estimates()
         transaction.set_rollback(True)
     count(tally, passed, estimates, audits)
+    count_alike(tally, audits, seed=seed)
 
 
 def answer_by_the_truth(seed: str) -> list[Audit]:
@@ -142,25 +152,44 @@ def count(
     tally.wrongly += bool(named.keys() - {LANGUAGE})
 
 
+def count_alike(tally: Tally, audits: Sequence[Audit], *, seed: str) -> None:
+    """The same audits, had all languages been alike: what is named then, chance has named."""
+    chance = random.Random(f"{seed} alike")  # noqa: S311 - to be the same each time
+    alike = [audit._replace(found=chance.random() < ALIKE) for audit in audits]
+    named = looks(alike)
+    tally.alike_at_last += bool(named[-1][1])
+    tally.alike_ever += any(languages for _place, languages in named)
+
+
 def named_at(audits: Sequence[Audit]) -> dict[str, int]:
     """After how many audits each language was first named, to who looks every so many answers."""
-    from reviews.quality.estimates import Share, named_languages  # noqa: PLC0415
-
-    counts: dict[str, list[int]] = {}
     first: dict[str, int] = {}
+    for place, languages in looks(audits):
+        for language in languages:
+            first.setdefault(language, place)
+    return first
+
+
+def looks(audits: Sequence[Audit]) -> list[tuple[int, list[str]]]:
+    """Every so many answers, and after the last: after how many, and which languages are named then."""
+    from reviews.quality.estimates import Share, named_languages  # noqa: PLC0415
+    from reviews.quality.intervals import Weights  # noqa: PLC0415
+
+    sums: dict[str, list[float]] = {}
+    looked = []
     for place, audit in enumerate(audits, start=1):
-        answered = counts.setdefault(audit.language, [0, 0])
-        answered[0] += 1
-        answered[1] += audit.found
+        found, weight = audit.found, audit.weight
+        adding = (1, weight, found * weight, weight**2, found * weight**2)
+        so_far = sums.get(audit.language, [0] * len(adding))
+        sums[audit.language] = [one + more for one, more in zip(so_far, adding, strict=True)]
         if place % LOOK_EVERY and place != len(audits):
             continue
-        shares = [
-            Share(label, of, of, of, found, None, None, None)
-            for label, (of, found) in counts.items()
-        ]
-        for label in named_languages(shares):
-            first.setdefault(label, place)
-    return first
+        shares = []
+        for label, (answered, *weighed) in sums.items():
+            of, weights = int(answered), Weights(int(answered), *weighed)
+            shares.append(Share(label, of, of, of, 0, weights.share, None, None, weights.effective))
+        looked.append((place, named_languages(shares)))
+    return looked
 
 
 def table(tally: Tally, passed: dict[str, tuple[int, int]], *, rate: float) -> list[str]:
@@ -175,7 +204,7 @@ def table(tally: Tally, passed: dict[str, tuple[int, int]], *, rate: float) -> l
     there, missed = map(sum, zip(*passed.values(), strict=True))
     own = passed[LANGUAGE][1] / passed[LANGUAGE][0]
     return [
-        f"{tally.runs} runs of {tally.audits:,} audits of {there:,} verdicts of safe, at {rate:.1%}",
+        f"{tally.runs} runs of {tally.audits:,} audits of {there:,} items judged safe, at {rate:.1%}",
         f"truly missed           {missed / there:.3%} overall, {own:.3%} in {LANGUAGE}, none elsewhere",
         f"covered overall        {tally.covered / tally.runs:.1%}, nominal 95%",
         f"covered in {LANGUAGE}          {tally.covered_language / tally.runs:.1%}",
@@ -184,6 +213,8 @@ def table(tally: Tally, passed: dict[str, tuple[int, int]], *, rate: float) -> l
         f"  in half of the runs  after {after(0.5)}",
         f"  in 95 of 100         after {after(0.95)}",
         f"another one named      in {tally.wrongly} runs, at any of the looks",
+        f"were {ALIKE:.0%} missed in each, one named in {tally.alike_at_last} runs at the last look",
+        f"                       in {tally.alike_ever} runs at any of the looks",
     ]
 
 
@@ -210,7 +241,7 @@ RETURNING report_id
 """
 
 _ANSWERED = """
-SELECT stratum.language, decision.action = 'remove'
+SELECT stratum.language, decision.action = 'remove', stratum.population::float8 / stratum.drawn
 FROM reviews_blindaudit AS audit JOIN reviews_stratum AS stratum ON stratum.id = audit.stratum_id
 JOIN reviews_decision AS decision ON decision.id = audit.decision_id
 ORDER BY md5(%s || 'answered' || audit.report_id)

@@ -150,7 +150,7 @@ POST review/quality/to-settle/                            405   405   405   405 
 GET  review/quality/to-settle/<review_id>/                405   405   405   405   405   405   405   405
 POST review/quality/to-settle/<review_id>/                in    403   403   403   422   422   in    in    lead=422
 GET  review/reporters/<public_id>/                        in    403   200   200   200   200   in    in
-POST review/reporters/<public_id>/                        in    403   403   422   422   422   in    in    lead=422
+POST review/reporters/<public_id>/                        in    403   403   403   422   422   in    in    lead=422
 GET  review/search/                                       in    403   200   200   200   200   in    in
 POST review/search/                                       405   405   405   405   405   405   405   405
 GET  review/second-reviews/<second_id>/undo/              405   405   405   405   405   405   405   405

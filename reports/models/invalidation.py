@@ -10,9 +10,9 @@ from reports.models.sender import Sender
 class Invalidation(models.Model):
     """Reports of one reporter who acted in bad faith count for nothing, within a scope.
 
-    They say nothing any more of their item, author or reporter; those that wait for a verdict or a
-    person, and that nothing severe was found in, are closed. `scope` is data: `since` and `until`
-    (ISO 8601, half-open) and `item_type`. It can be revoked as a whole, which puts them back.
+    They say nothing any more of their item, author or reporter; those in review or judged safe that
+    nothing severe was found in are closed. `scope` is data: `since` and `until` (ISO 8601, half-open),
+    `item_type` and `limit`. It can be revoked as a whole, which puts them back.
     """
 
     sender = models.ForeignKey(Sender, models.PROTECT, verbose_name=_("sender"))

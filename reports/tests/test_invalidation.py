@@ -9,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conftest import check_constraints_now
+from reports import lifecycle
 from reports.invalidation import (
     SLICE,
     DecidedJustNowError,
@@ -28,7 +29,7 @@ from reports.models import (
     Severity,
 )
 from reports.tests.invalidating import invalidate
-from reports.tests.outcomes import judge, resolve
+from reports.tests.outcomes import judge, resolve, verdict_of
 from reports.tests.reporting_again import (
     judge_safe,
     report_by,
@@ -81,23 +82,23 @@ def test_the_plan_counts_and_changes_nothing(in_each_status: list[Report]) -> No
     counts = (plan.reports, plan.items, plan.pending, plan.needs_review, plan.judged_safe)
     assert counts == (5, 5, 1, 2, 1)
     fates = (plan.resolved, plan.closed, plan.severe, plan.decided, plan.in_hand)
-    assert fates == (1, 3, 1, 0, 0)
+    assert fates == (1, 2, 1, 0, 0)
+    assert plan.marked == 0
     assert plan.newest_id == in_each_status[-1].pk
     assert not any(marked())
     assert not AuditEntry.objects.filter(object_type="invalidation").exists()
 
 
-def test_all_are_marked_and_only_what_is_open_and_not_severe_is_closed(
+def test_all_are_marked_and_only_what_has_a_verdict_that_is_not_severe_is_closed(
     in_each_status: list[Report],
 ) -> None:
     begun = invalidate(in_each_status[0])
 
-    assert standings() == ["resolved"] * 3 + ["needs_review", "resolved", "pending"]
+    assert standings() == ["pending", *["resolved"] * 2, "needs_review", "resolved", "pending"]
     assert marked() == [True] * 5 + [False]
     rows = InvalidatedReport.objects.filter(invalidation=begun).order_by("report")
     before = ["pending", "judged_safe", "needs_review", "needs_review", "resolved"]
     assert list(rows.values_list("status_before", flat=True)) == before
-    # The item of the pending one has another reporter's.
     items = list(Item.objects.order_by("pk").values_list("list", flat=True))
     assert items == ["pending", "resolved", "resolved", "needs_review", "resolved"]
 
@@ -190,35 +191,62 @@ def test_put_back_everything_stands_and_counts_as_before(in_each_status: list[Re
     assert AuditEntry.objects.filter(action="invalidation_revoked").count() == 1
 
 
-def test_what_a_verdict_has_said_since_counts_when_it_is_put_back(
+def test_what_is_pending_waits_for_its_verdict_like_any_other(
     client_of_sender: Client, policy: Any
 ) -> None:
-    low, safe = (of_item(client_of_sender, name) for name in "ab")
+    low, safe, severe = (of_item(client_of_sender, name) for name in "abc")
     begun = invalidate(low)
     judge(low, policy, safe=False, severity=Severity.LOW)
     judge_safe(safe, policy)
-    assert standings() == ["resolved", "resolved"]
+    judge(severe, policy, safe=False, severity=Severity.CRITICAL)
 
+    assert standings() == ["needs_review", "judged_safe", "needs_review"]
+    assert all(marked())
     revoke(begun)
+    assert standings() == ["needs_review", "judged_safe", "needs_review"]
 
-    assert standings() == ["needs_review", "judged_safe"]
+
+def test_what_was_marked_and_may_be_closed_by_now_is_named_again(
+    client_of_sender: Client, policy: Any
+) -> None:
+    low, severe = (of_item(client_of_sender, name) for name in "ab")
+    of_item(client_of_sender, "c")
+    first = invalidate(low)
+    judge(low, policy, safe=False, severity=Severity.LOW)
+    judge(severe, policy, safe=False, severity=Severity.HIGH)
+
+    plan = plan_of(low)
+    assert (plan.reports, plan.marked, plan.closed) == (1, 1, 1)
+    second = invalidate(low)
+    assert standings() == ["resolved", "needs_review", "pending"]
+    assert plan_of(low).reports == 0
+
+    assert revoke(second) == 1
+    assert standings() == ["needs_review", "needs_review", "pending"]
+    assert all(marked())
+    assert revoke(first) == 3
+    assert not any(marked())
 
 
-def test_what_an_answer_under_way_finds_severe_goes_to_people(
+def test_what_a_later_one_closed_stays_closed_when_an_earlier_one_is_revoked(
     client_of_sender: Client, policy: Any
 ) -> None:
     report = of_item(client_of_sender, "a")
-    begun = invalidate(report)
+    other = of_item(client_of_sender, "b")
+    first = invalidate(report)
+    judge_safe(report, policy)
+    second = invalidate(report)
 
-    judge(report, policy, safe=False, severity=Severity.CRITICAL)
+    assert revoke(first) == 1
+    assert (standings(), marked()) == (["resolved", "pending"], [True, False])
+    assert revoke(second) == 1
+    assert (standings(), marked()) == (["judged_safe", "pending"], [False, False])
+    assert other.pk
 
-    assert standings() == ["needs_review"]
-    revoke(begun)
-    assert standings() == ["needs_review"]
 
-
-def test_what_was_decided_since_stays_decided(client_of_sender: Client) -> None:
+def test_what_was_decided_since_stays_decided(client_of_sender: Client, policy: Any) -> None:
     report = of_item(client_of_sender, "a")
+    judge_safe(report, policy)
     begun = invalidate(report)
     resolve(report)
 
@@ -244,9 +272,10 @@ def test_while_a_decision_may_be_taken_back_the_rest_of_it_waits(client_of_sende
     assert second.pk
 
 
-def test_interrupted_the_same_again_does_the_rest(client_of_sender: Client) -> None:
+def test_interrupted_the_same_again_does_the_rest(client_of_sender: Client, policy: Any) -> None:
     first = of_item(client_of_sender, "a")
     copy_many(first, 250)
+    judge_all_safe(first, policy)
     plan = plan_of(first)
     begun = begin_invalidation(
         sender=first.sender,
@@ -265,7 +294,7 @@ def test_interrupted_the_same_again_does_the_rest(client_of_sender: Client) -> N
     assert next(revoke_invalidation(invalidation=begun, actor_name="test")) == SLICE
     assert revoke(begun) == 0
     assert revoke(second) == 251 - SLICE
-    assert set(standings()) == {"pending"}
+    assert set(standings()) == {"judged_safe"}
     assert not any(marked())
 
 
@@ -279,3 +308,15 @@ def copy_many(report: Report, count: int) -> None:
             " FROM reports_report AS row CROSS JOIN generate_series(1, %s) AS n WHERE id = %s",
             [count, report.pk],
         )
+
+
+def judge_all_safe(report: Report, policy: Any) -> None:
+    """All reports of its item."""
+    ids = list(Report.objects.filter(item=report.item_id).values_list("pk", flat=True))
+    for each in Report.objects.filter(pk__in=ids):
+        verdict_of(each, policy, safe=True, severity=Severity.NONE, category="none")
+    lifecycle.apply_verdicts(
+        reports=lifecycle.lock_many(ids),
+        verdicts=dict.fromkeys(ids, lifecycle.NewVerdict(safe=True, severity=Severity.NONE)),
+    )
+    check_constraints_now()

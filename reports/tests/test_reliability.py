@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from reports.invalidation import revoke_invalidation
 from reports.models import Report
 from reports.reliability import (
     IS_RELIABLE,
@@ -16,6 +17,7 @@ from reports.reliability import (
     Reliability,
     read_reliability,
 )
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 
@@ -54,24 +56,24 @@ def known(report: Report) -> Reliability:
 )
 def test_the_band_says_no_more_than_the_interval(upheld: int, of: int, band: Band) -> None:
     assert Reliability(of, upheld).band == band
+    assert Reliability(of, upheld, invalidated=True).band == Band.INVALIDATED
 
 
 def test_the_database_and_the_pages_agree_on_the_band_of_every_count() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT decided, upheld, {IS_RELIABLE}, {IS_UNRELIABLE}"  # noqa: S608 - our own
-            " FROM generate_series(0, 100) AS decided, generate_series(0, decided) AS upheld"
+            f"SELECT decided, upheld, invalidated, {IS_RELIABLE}, {IS_UNRELIABLE}"  # noqa: S608 - our own
+            " FROM generate_series(0, 100) AS decided, generate_series(0, decided) AS upheld,"
+            " unnest(ARRAY[true, false]) AS invalidated"
         )
         rows = cursor.fetchall()
 
-    told = [(row, Reliability(*row[:2]).band) for row in rows]
+    told = [(row, Reliability(*row[:3])) for row in rows]
     wrong = [
-        row
-        for row, band in told
-        if (row[2], row[3]) != (band == Band.RELIABLE, band == Band.UNRELIABLE)
+        row for row, known in told if row[3:] != (known.band == Band.RELIABLE, known.is_unreliable)
     ]
     assert wrong == []
-    assert len(rows) == 5151
+    assert len(rows) == 2 * 5151
 
 
 def test_upheld_and_cleared_reports_count_and_open_ones_do_not(client_of_sender: Client) -> None:
@@ -92,6 +94,21 @@ def test_what_was_invalidated_does_not_count(client_of_sender: Client) -> None:
     Report.objects.filter(pk=reports[0].pk).update(invalidated_at=timezone.now())
 
     assert known(reports[0]) == Reliability(2, 0)
+
+
+def test_who_was_invalidated_is_known_for_it_until_that_is_revoked(
+    client_of_sender: Client,
+) -> None:
+    invalidation = invalidate(send(client_of_sender))
+    forum = send(make_sender("forum"))
+
+    assert known(send(client_of_sender)) == Reliability(invalidated=True)
+    assert known(send(client_of_sender, reporter="u-10")) == Reliability()
+    assert known(forum) == Reliability()
+
+    assert sum(revoke_invalidation(invalidation=invalidation, actor_name="test")) == 1
+
+    assert known(send(client_of_sender)) == Reliability()
 
 
 def test_each_reporter_counts_apart_and_each_sender_knows_its_own(client_of_sender: Client) -> None:

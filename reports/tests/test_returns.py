@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from conftest import check_constraints_now
 from reports.models import Item, Report, Return, Sender
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import judge, resolve
 from reports.tests.reporting_again import (
     judged_safe_by,
@@ -223,6 +224,19 @@ def test_who_had_reported_before_is_not_new_and_who_reports_in_vain_is_unreliabl
 
     assert counted() == [(3, 2, 1)]
     assert Return.objects.get().looks_like_a_brigade
+
+
+def test_who_acted_in_bad_faith_before_counts_among_the_unreliable(
+    client_of_sender: Client, policy: Any
+) -> None:
+    elsewhere = {"type": "message", "id": "other"}
+    invalidate(report_by(client_of_sender, "u-2", item=elsewhere))
+    time_passes(hours=30)
+    judged_safe_by(client_of_sender, policy, "u-1")
+
+    report_by_each(client_of_sender, "u-2", "u-3")
+
+    assert counted() == [(3, 2, 1)]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from reports.invalidation import Scope
 from reports.models import AuditEntry, Report, Severity, TrustedFlagger
 from reports.signals import REPORTERS
+from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
 from reports.triage import SIGNAL_RULES
@@ -307,6 +309,21 @@ def test_unreliable_reporters_are_nobody_among_several(client_of_sender: Client)
     several = (Severity.MEDIUM, ["several_reporters"])
     assert said(third) == several
     assert said(bad_again) == several  # three others have reported it by now
+
+
+def test_who_acted_in_bad_faith_is_nobody_among_several_and_not_reliable_by_the_rest(
+    client_of_sender: Client,
+) -> None:
+    decide_many(client_of_sender, "bad", action="remove", many=5)
+    elsewhere = item("m-9", author="u-9") | {"type": "comment"}
+    invalidate(send(client_of_sender, reporter="bad", item=elsewhere), Scope(item_type="comment"))
+
+    for number in range(REPORTERS - 1):
+        send(client_of_sender, reporter=f"u-{number}", item=item())
+
+    assert said(send(client_of_sender, reporter="bad", item=item())) == NOTHING
+    several = (Severity.MEDIUM, ["several_reporters"])
+    assert said(send(client_of_sender, reporter="u-9", item=item())) == several
 
 
 @pytest.mark.usefixtures("at_once")

@@ -142,7 +142,7 @@ class Stratum(models.Model):
 
 
 class BlindAudit(models.Model):
-    """A verdict of safe that was drawn for a person to look at without seeing it.
+    """An item's verdict of safe that was drawn for a person to look at without seeing it.
 
     `decision` is what people decided about the report since, and null while nobody has, where the
     newest decision was taken back, and where it only sends the report on; see

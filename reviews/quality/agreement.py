@@ -30,13 +30,36 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class Overturned:
+    """How often a lead settled against the first, of what agreed or is settled."""
+
+    count: int
+    of: int
+    unsettled: int
+    """Differ, and nobody has settled which stands."""
+
+    @property
+    def share(self) -> float | None:
+        """None while any is unsettled: those who differ are just those that may be overturned."""
+        return None if self.unsettled else Ratio(self.count, self.of).share
+
+    @property
+    def low(self) -> float | None:
+        """As if every unsettled one were settled for the first; `high`: as if none were."""
+        return Ratio(self.count, self.of + self.unsettled).low
+
+    @property
+    def high(self) -> float | None:
+        return Ratio(self.count + self.unsettled, self.of + self.unsettled).high
+
+
+@dataclass(frozen=True)
 class Agreements:
     overall: Agreement
     by_category: list[Agreement]
     by_language: list[Agreement]
     by_pair: list[Agreement]
-    overturned: Ratio
-    """Of what was answered, how often a lead settled against the first."""
+    overturned: Overturned
     open: int
     """Drawn and not answered, of decisions that still stand: of others nobody is asked any more."""
 
@@ -50,6 +73,7 @@ class _Answer(NamedTuple):
     category: str
     name: str
     side: str
+    agrees: bool | None
 
     @property
     def said(self) -> Said:
@@ -90,18 +114,20 @@ def read_agreement(*, since: datetime | None = None, until: datetime | None = No
         "category",
         "reviewer__username",
         "side",
+        "agrees",
     )
     answers = [_Answer(*row) for row in rows.order_by("id")]
     said = [answer.said for answer in answers]
     categories = {finding for pair in said for finding in pair} - {ESCALATED}
     sides = DoubleReview.Side
     overturned = sum(answer.side in {sides.SECOND, sides.NEITHER} for answer in answers)
+    unsettled = sum(not (answer.agrees or answer.side) for answer in answers)
     return Agreements(
         overall=_agreement("", said),
         by_category=[_one_against_the_rest(category, said) for category in sorted(categories)],
         by_language=_by(answers, lambda each: (each.language, ""), lambda each: each.said),
         by_pair=_by(answers, lambda each: each.people, lambda each: each.said_by_people),
-        overturned=Ratio(overturned, len(answers)),
+        overturned=Overturned(overturned, len(answers) - unsettled, unsettled),
         open=reviews.filter(answered_at=None).whose_first_stands().count(),
     )
 

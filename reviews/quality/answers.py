@@ -19,6 +19,19 @@ ANSWER = """(
 As long as somebody only sent the report on, or back to review, there is no answer.
 """
 
+GIVEN_BLIND = """coalesce((
+    SELECT claim.blind AND NOT EXISTS (SELECT FROM reviews_decision AS earlier
+        WHERE earlier.item_id = decision.item_id AND earlier.id < decision.id
+            AND earlier.created_at > claim.claimed_at)
+    FROM reviews_claim AS claim
+    WHERE claim.item_id = decision.item_id AND claim.reviewer_id = decision.reviewer_id
+        AND claim.claimed_at <= decision.created_at
+    ORDER BY claim.id DESC LIMIT 1), false)"""
+"""Of a `decision`: whether who made it had the item blind then, by their newest claim on it.
+
+Once somebody has decided, the page shows all, and so that was not blind.
+"""
+
 
 def refresh_answers(report_ids: Collection[int]) -> None:
     """Write what the decisions about these reports say now; the caller holds their locks."""

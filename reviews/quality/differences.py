@@ -1,9 +1,9 @@
 """Where the machine's verdict that counts and the decision in effect differ: how often, and where.
 
-Both say one category, or that there is no violation. What the machine found is its category: a
-report that it sent to people because it was unsure of "no violation" is no difference where they
-found none either. Of an item the newest decision counts that nobody took back, from when it is in
-effect, and only if it settles the reports that it is about.
+Both say one category, or that there is no violation. Where the machine found none it either judged
+the report safe, or was unsure and sent it to people: no difference where they found none either, and
+nothing that was missed where they found one. Of an item the newest decision counts that nobody took
+back, from when it is in effect, and only if it settles the reports that it is about.
 """
 
 import json
@@ -18,18 +18,23 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from classifier.models import Classification
-from reports.models import Report
+from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reviews.models import DecidedReport, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
 
 NO_VIOLATION = "none"
+# No category's id has a hyphen.
+UNSURE = "none-unsure"
 
 
 class Kind(StrEnum):
     """What is wrong with the machine's answer, by what people found."""
 
     MISSED = "missed"
+    """It would have passed as safe."""
+    UNSURE = "unsure"
+    """The machine found no violation, but asked people."""
     FALSE_ALARM = "false_alarm"
     OTHER_CATEGORY = "other_category"
 
@@ -40,8 +45,9 @@ class Narrowed:
 
     kind: str = ""
     machine: str = ""
-    """A category's id, or `NO_VIOLATION`; likewise `people`."""
+    """A category's id, `NO_VIOLATION` where it was sure of that, or `UNSURE`."""
     people: str = ""
+    """A category's id, or `NO_VIOLATION`."""
     language: str = ""
     sender: str = ""
     version: int | None = None
@@ -53,10 +59,16 @@ class Narrowed:
 class Difference:
     """One report with both answers; `excerpt` is the start of its text."""
 
+    kind: Kind
     report: Report
     verdict: Classification
     decision: Decision
     excerpt: str | None
+
+    @property
+    def severity(self) -> Severity:
+        """Of what people found, or of the item where they found nothing."""
+        return Severity(self.decision.severity or self.report.item.rank)
 
 
 @dataclass(frozen=True)
@@ -76,10 +88,13 @@ class DifferencesPage:
         return sum(many for pair, many in self.counts.items() if kind_of(*pair) == kind)
 
 
+_FOUND_NONE = {NO_VIOLATION: Kind.MISSED, UNSURE: Kind.UNSURE}
+
+
 def kind_of(machine: str, people: str) -> Kind:
     """Of two answers that differ."""
-    if machine == NO_VIOLATION:
-        return Kind.MISSED
+    if machine in _FOUND_NONE:
+        return _FOUND_NONE[machine]
     return Kind.FALSE_ALARM if people == NO_VIOLATION else Kind.OTHER_CATEGORY
 
 
@@ -112,7 +127,7 @@ def read_differences(*, reader: User, narrowed: Narrowed, after: str = "") -> Di
         after="",
     )
     if len(shown) > PAGE:
-        decision, report = shown[PAGE - 1]
+        decision, report, _machine, _people = shown[PAGE - 1]
         return _leading_on(page, f"{newest + 1}.{decision}.{report}")
     over = narrowed.within and oldest_at and oldest_at < timezone.now() - narrowed.within
     if looked < LOOKED_THROUGH or over:
@@ -126,13 +141,13 @@ def _leading_on(
     return DifferencesPage(page.cards, page.counts, page.agreeing, after, looked_through)
 
 
-def _cards(pairs: list[tuple[int, int]]) -> list[Difference]:
-    """A card for each pair of a decision and a report, in their order. Two statements."""
+def _cards(shown: list[tuple[int, int, str, str]]) -> list[Difference]:
+    """A card for each decision and report, with both answers, in their order. Two statements."""
     current = Classification.objects.filter(superseded=False)
     rows: Any = (
         DecidedReport.objects.filter(
-            decision__in=[decision for decision, _report in pairs],
-            report__in=[report for _decision, report in pairs],
+            decision__in={decision for decision, *_rest in shown},
+            report__in={report for _decision, report, *_rest in shown},
         )
         .select_related("decision__reviewer", "decision__action", "report__item", "report__sender")
         .prefetch_related(Prefetch("report__classifications", current))
@@ -140,9 +155,14 @@ def _cards(pairs: list[tuple[int, int]]) -> list[Difference]:
     )
     found = {(row.decision_id, row.report_id): row for row in rows}
     return [
-        Difference(row.report, row.report.current_classification(), row.decision, row.excerpt)
-        for row in (found[pair] for pair in pairs)
+        _card(kind_of(machine, people), found[decision, report])
+        for decision, report, machine, people in shown
     ]
+
+
+def _card(kind: Kind, row: Any) -> Difference:
+    verdict = row.report.current_classification()
+    return Difference(kind, row.report, verdict, row.decision, row.excerpt)
 
 
 _LARGEST = 2**63 - 1
@@ -176,6 +196,7 @@ def _statement(narrowed: Narrowed) -> str:
             "machine": "machine = %(machine)s",
             "people": "people = %(people)s",
             "kind": f"CASE WHEN machine = '{NO_VIOLATION}' THEN '{Kind.MISSED}'"
+            f" WHEN machine = '{UNSURE}' THEN '{Kind.UNSURE}'"
             f" WHEN people = '{NO_VIOLATION}' THEN '{Kind.FALSE_ALARM}'"
             f" ELSE '{Kind.OTHER_CATEGORY}' END = %(kind)s",
         }.items()
@@ -199,13 +220,14 @@ WITH looked AS MATERIALIZED (
     WHERE (each->'safe')::boolean
 ), compared AS MATERIALIZED (
     SELECT decision.id AS decision, report.id AS report,
-        CASE WHEN harmless.number IS NULL THEN verdict.category ELSE '{NO_VIOLATION}' END AS machine,
+        CASE WHEN harmless.number IS NULL THEN verdict.category
+            WHEN verdict.safe THEN '{NO_VIOLATION}' ELSE '{UNSURE}' END AS machine,
         CASE action.outcome WHEN 'upholds' THEN decision.category ELSE '{NO_VIOLATION}' END AS people
     FROM looked AS decision
     JOIN reviews_action AS action ON action.slug = decision.action
     CROSS JOIN LATERAL (SELECT report_id FROM reviews_decidedreport
         WHERE decision_id = decision.id OFFSET 0) AS named
-    CROSS JOIN LATERAL (SELECT policy_version_id, category FROM classifier_classification
+    CROSS JOIN LATERAL (SELECT policy_version_id, category, safe FROM classifier_classification
         WHERE report_id = named.report_id AND NOT superseded OFFSET 0) AS verdict
     CROSS JOIN LATERAL (SELECT id, language, sender_id FROM reports_report
         WHERE id = named.report_id OFFSET 0) AS report
@@ -225,15 +247,17 @@ WITH looked AS MATERIALIZED (
                 AND expires_at > statement_timestamp()))
         AND {{of_reports}}
 ), different AS MATERIALIZED (
-    SELECT decision, report, machine, people FROM compared WHERE machine <> people
+    SELECT decision, report, machine, people FROM compared
+    WHERE machine <> people AND NOT (machine = '{UNSURE}' AND people = '{NO_VIOLATION}')
 )
 SELECT (SELECT max(id) FROM looked), (SELECT min(id) FROM looked),
     (SELECT min(created_at) FROM looked), (SELECT count(*) FROM looked),
-    (SELECT count(*) FROM compared WHERE machine = people),
+    (SELECT count(*) FROM compared) - (SELECT count(*) FROM different),
     (SELECT jsonb_agg(jsonb_build_array(machine, people, many)) FROM (
         SELECT machine, people, count(*) AS many FROM different GROUP BY machine, people) AS counts),
-    (SELECT jsonb_agg(jsonb_build_array(decision, report) ORDER BY decision DESC, report DESC) FROM (
-        SELECT decision, report FROM different
+    (SELECT jsonb_agg(jsonb_build_array(decision, report, machine, people)
+        ORDER BY decision DESC, report DESC) FROM (
+        SELECT decision, report, machine, people FROM different
         WHERE (decision, report) < (%(decision)s, %(report)s) AND {{of_answers}}
         ORDER BY decision DESC, report DESC LIMIT %(page)s) AS page)
 """  # noqa: S608 - put together from our own text alone

@@ -13,17 +13,19 @@ from classifier.policies.content import CATEGORY_ID
 from reviews.filter_form import Chip
 from reviews.filters import AGES
 from reviews.forms import categories_of
-from reviews.quality.differences import NO_VIOLATION, Kind, Narrowed
+from reviews.quality.differences import NO_VIOLATION, UNSURE, Kind, Narrowed
 from reviews.words import category_name
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 KINDS: "dict[str, StrOrPromise]" = {
-    Kind.MISSED: _("missed: the machine found no violation"),
+    Kind.MISSED: _("missed: the machine judged it safe"),
+    Kind.UNSURE: _("It was unsure and asked people"),
     Kind.FALSE_ALARM: _("false alarm: people found no violation"),
     Kind.OTHER_CATEGORY: _("another category"),
 }
+UNSURE_NAMED = (UNSURE, _("No violation, but unsure"))
 
 
 class DifferencesForm(forms.Form):
@@ -52,7 +54,7 @@ class DifferencesForm(forms.Form):
         found = [(NO_VIOLATION, category_name(NO_VIOLATION)), *categories_of(policy)]
         offered: list[tuple[str, Sequence[tuple[str, StrOrPromise]]]] = [
             ("kind", list(KINDS.items())),
-            ("machine", [*found, *_older(data.get("machine", ""))]),
+            ("machine", [found[0], UNSURE_NAMED, *found[1:], *_older(data.get("machine", ""))]),
             ("people", [*found, *_older(data.get("people", ""))]),
             ("sender", [(name, name) for name in senders]),
             ("within", [(key, said) for key, (_age, said) in AGES.items()]),

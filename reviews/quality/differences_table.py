@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from reviews.quality.differences import NO_VIOLATION, Kind, kind_of
+from reviews.quality.differences import NO_VIOLATION, UNSURE, Kind, kind_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Category ids as heads: `people` of the columns, the first of each row is the machine's."""
+    """Category ids as heads: `people` of the columns; the first of each row is the machine's, which
+    may be `UNSURE` as well.
+    """
 
     people: list[str]
     rows: list[tuple[str, list[Cell]]]
@@ -38,8 +40,9 @@ def table_of(counts: Mapping[tuple[str, str], int], *, chosen: Mapping[str, str]
     )
 
 
-def _no_violation_first(category: str) -> tuple[bool, str]:
-    return category != NO_VIOLATION, category
+def _no_violation_first(category: str) -> tuple[int, str]:
+    first = [NO_VIOLATION, UNSURE]
+    return first.index(category) if category in first else len(first), category
 
 
 def _cell(

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from django.db import connection
 
 from reports.models import Severity
+from reviews.quality.answers import GIVEN_BLIND
 from reviews.quality.exact_test import chance_of_as_many, holm
 from reviews.quality.intervals import Weights, weighted
 
-# So often, all languages taken together, one is named although none is worse than the others.
+# So often at one look, all languages taken together, one is named although none is worse than the others.
 NAMED_WRONGLY = 0.05
 
 
@@ -22,15 +23,17 @@ class Share:
     label: str
     """A language, a category, a sender's name, a band, a version's number or a month, “2026-11”."""
     population: int
-    """Verdicts of safe that were drawn from."""
+    """Items that were drawn from, each by a verdict of safe."""
     drawn: int
     answered: int
     found: int
     """Audits in which a person found a violation."""
     share: float | None
-    """Weighted: each answer stands for as many verdicts as its stratum's sample does."""
+    """Weighted: each answer stands for as many items as its stratum's sample does."""
     low: float | None
     high: float | None
+    effective: float = 0
+    """As how many answers of equal weight they count; see `Weights`."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Estimates:
     by_month: list[Share]
     severe: int
     """Misses that were HIGH or more."""
+    blind: int
+    """Answers of people who had the item blind; what came before people otherwise answers as well."""
     open: int
     """Drawn and not answered."""
 
@@ -62,6 +67,7 @@ class _Cell(NamedTuple):
     answered: int
     found: int
     severe: int
+    blind: int
     weight: float
     found_weight: float
     squares: float
@@ -97,28 +103,34 @@ def read_estimates(
         by_version=_shares(cells, lambda cell: cell.version),
         by_month=_shares(cells, lambda cell: cell.month),
         severe=sum(cell.severe for cell in cells),
+        blind=sum(cell.blind for cell in cells),
         open=sum(cell.drawn - cell.answered for cell in cells),
     )
 
 
 def named_languages(by_language: Sequence[Share]) -> list[str]:
-    """The languages in which more is missed than in the rest, beyond what chance gives.
+    """The languages in which more is missed than in the rest, beyond what chance gives at this look.
 
-    Fisher's exact test of each language against all others, one-sided, by the plain counts of
-    answers and finds; Holm's correction (1979) for their number, so that at most one look in twenty
-    names any language where all are alike.
+    Fisher's exact test of each language against all others, one-sided; Holm's correction (1979) for
+    their number, so that at most one look in twenty names any language where all are alike. Who
+    looks every night looks often: that chance names one at some look is far likelier than that.
+
+    Counted is what the answers amount to, the share missed and the effective size, both rounded: a
+    language of which much was drawn where much is missed has more finds and not a larger share. Of
+    2,000 simulated samples of each of five situations with one share in all languages, at most 4 in
+    100 named one; by plain counts, all did where a category of one language was drawn whole. A test
+    within categories held as well, but was blind to a language that one sender alone writes. So what
+    the mix of categories does to a language's share counts here.
     """
-    answered = sum(share.answered for share in by_language)
-    found = sum(share.found for share in by_language)
-    chances = {
-        share.label: chance_of_as_many(
-            share.found,
-            share.answered,
-            rest_found=found - share.found,
-            rest_of=answered - share.answered,
-        )
+    counts = {
+        share.label: (round(share.share * share.effective), round(share.effective))
         for share in by_language
-        if share.answered
+        if share.share is not None
+    }
+    finds, every = (sum(each) for each in zip((0, 0), *counts.values(), strict=True))
+    chances = {
+        label: chance_of_as_many(found, of, rest_found=finds - found, rest_of=every - of)
+        for label, (found, of) in counts.items()
     }
     named = holm(chances, level=NAMED_WRONGLY)
     return [share.label for share in by_language if share.label in named]
@@ -172,38 +184,42 @@ def _share(label: str, cells: Sequence[_Cell]) -> Share:
         share=sums.share if sums.answered else None,
         low=low,
         high=high,
+        effective=sums.effective if sums.answered else 0,
     )
 
 
-_CELLS = """
+# Narrowed before the audits are read: there are years of them, and this is read every few seconds.
+_CELLS = f"""
 WITH strata AS (
-    SELECT stratum.id, stratum.draw_id, stratum.sender_id, stratum.language, stratum.category,
-        stratum.band, stratum.policy_version_id, stratum.population, stratum.drawn,
+    SELECT stratum.sender_id, stratum.language, stratum.category, stratum.band,
+        stratum.policy_version_id, stratum.population, stratum.drawn,
+        to_char(draw.since AT TIME ZONE 'UTC', 'YYYY-MM') AS month,
         stratum.population::float8 / nullif(stratum.drawn, 0) AS weight,
-        count(audit.decision_id) AS answered,
+        count(decision.id) AS answered,
         count(*) FILTER (WHERE action.outcome = 'upholds') AS found,
         count(*) FILTER (WHERE action.outcome = 'upholds' AND decision.severity >= %(severe)s)
-            AS severe
-    FROM reviews_stratum AS stratum
+            AS severe,
+        count(decision.id) FILTER (WHERE {GIVEN_BLIND}) AS blind
+    FROM reviews_draw AS draw
+    JOIN reviews_stratum AS stratum ON stratum.draw_id = draw.id
     LEFT JOIN reviews_blindaudit AS audit ON audit.stratum_id = stratum.id
     LEFT JOIN reviews_decision AS decision ON decision.id = audit.decision_id
     LEFT JOIN reviews_action AS action ON action.slug = decision.action
-    GROUP BY stratum.id)
+    WHERE draw.of = 'audits'
+        AND (%(since)s::timestamptz IS NULL OR draw.since >= %(since)s)
+        AND (%(until)s::timestamptz IS NULL OR draw.since < %(until)s)
+        AND (%(version)s::bigint IS NULL OR stratum.policy_version_id = %(version)s)
+    GROUP BY stratum.id, draw.id)
 SELECT strata.language, strata.category, sender.name, strata.band,
-    coalesce(strata.policy_version_id::text, ''),
-    to_char(draw.since AT TIME ZONE 'UTC', 'YYYY-MM'),
+    coalesce(strata.policy_version_id::text, ''), strata.month,
     sum(strata.population)::bigint, sum(strata.drawn)::bigint,
     sum(strata.answered)::bigint, sum(strata.found)::bigint, sum(strata.severe)::bigint,
+    sum(strata.blind)::bigint,
     coalesce(sum(strata.answered * strata.weight), 0),
     coalesce(sum(strata.found * strata.weight), 0),
     coalesce(sum(strata.answered * strata.weight ^ 2), 0),
     coalesce(sum(strata.found * strata.weight ^ 2), 0)
 FROM strata
-JOIN reviews_draw AS draw ON draw.id = strata.draw_id
 JOIN reports_sender AS sender ON sender.id = strata.sender_id
-WHERE draw.of = 'audits'
-    AND (%(since)s::timestamptz IS NULL OR draw.since >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR draw.since < %(until)s)
-    AND (%(version)s::bigint IS NULL OR strata.policy_version_id = %(version)s)
 GROUP BY 1, 2, 3, 4, strata.policy_version_id, 6
-"""
+"""  # noqa: S608 - put together from our own text alone

@@ -6,14 +6,16 @@ same text, wherever they were sent from.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
-from reports.models import Report
+from reports.models import Report, Severity
 from reports.models.report import FirstReportedText
 from reviews.blind import in_hand_blind
 from reviews.models import Action, BlindAudit
@@ -24,6 +26,18 @@ SHOWN_AT_MOST = 20
 READ_AT_MOST = 1_000
 """So many of an author's newest reports, and of the texts that hold the same words, are looked at."""
 _WORDS = 8
+
+
+_SEVERITY = Coalesce("decision__severity", Value(0))
+"""Null in decisions of long ago."""
+
+
+class HowFar(StrEnum):
+    """What the audits came to so far."""
+
+    NOTHING = "nothing"
+    DRAWN = "drawn"
+    ANSWERED = "answered"
 
 
 class Why(StrEnum):
@@ -58,23 +72,28 @@ class MissesPage:
 
 
 def found_misses() -> QuerySet[BlindAudit]:
-    """Audits whose answer upholds, the newest answer first."""
+    """Audits whose answer upholds, the most severe first, then the newest answer."""
     upheld = BlindAudit.objects.filter(decision__action__outcome=Action.Outcome.UPHOLDS)
-    return upheld.order_by("-decision", "-pk")
+    return upheld.alias(severity=_SEVERITY).order_by("-severity", "-decision", "-pk")
 
 
-def read_misses(*, reader: User, after: str = "") -> MissesPage:
+def read_misses(
+    *, reader: User, after: str = "", since: datetime | None = None, version: int | None = None
+) -> MissesPage:
     """One page in five statements. `after` is the key that the page before gave; `ValueError` else.
 
-    What `reader` has in hand blind is left out: it would tell the verdict, or what was decided.
+    Of the draws and the policy version that `read_estimates` counts for the same `since` and
+    `version`. What `reader` has in hand blind is left out: it would tell the verdict, or what was
+    decided.
     """
     blind = list(in_hand_blind(reader))
     audits = found_misses().exclude(report__item__in=blind)
+    if since:
+        audits = audits.filter(stratum__draw__since__gte=since)
+    if version:
+        audits = audits.filter(stratum__policy_version=version)
     if after:
-        decision, pk = (int(part) for part in after.split("."))
-        if not (min(decision, pk) > 0 and max(decision, pk) < 2**63):
-            raise ValueError(after)
-        audits = audits.filter(decision__lte=decision).exclude(decision=decision, pk__gte=pk)
+        audits = audits.filter(_beyond(after))
     told = ("decision__reviewer", "decision__action", "classification", "stratum")
     rows = list(audits.select_related(*told)[: PAGE + 1])
     shown = rows[:PAGE]
@@ -85,7 +104,29 @@ def read_misses(*, reader: User, after: str = "") -> MissesPage:
     )
     misses = [_miss(audit, like.get(audit.report_id, {}), reports) for audit in shown]
     last = shown[-1] if len(rows) > PAGE else None
-    return MissesPage(misses, f"{last.decision_id}.{last.pk}" if last else "")
+    return MissesPage(misses, _key(last) if last else "")
+
+
+def read_how_far() -> HowFar:
+    """Of all audits there are; for the page that has none to show."""
+    if BlindAudit.objects.filter(decision__isnull=False).exists():
+        return HowFar.ANSWERED
+    return HowFar.DRAWN if BlindAudit.objects.exists() else HowFar.NOTHING
+
+
+def _key(audit: BlindAudit) -> str:
+    decision = audit.decision
+    assert decision is not None  # noqa: S101 - of an answer
+    return f"{decision.severity or 0}.{decision.pk}.{audit.pk}"
+
+
+def _beyond(after: str) -> Q:
+    severity, decision, pk = (int(part) for part in after.split("."))
+    known = 0 <= severity <= Severity.CRITICAL
+    if not (known and min(decision, pk) > 0 and max(decision, pk) < 2**63):
+        raise ValueError(after)
+    later = Q(decision__lt=decision) | Q(decision=decision, pk__lt=pk)
+    return Q(severity__lt=severity) | (Q(severity=severity) & later)
 
 
 def _miss(audit: BlindAudit, like: dict[Why, list[int]], reports: dict[int, Report]) -> Miss:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.translation import get_language_bidi, gettext
 
@@ -56,7 +55,7 @@ class Section:
 
 
 class QualityPage:
-    """Of the last `within`, or of all time; audits of one policy version, or of all.
+    """Of what was drawn since, or of all time; audits of one policy version, or of all.
 
     `versions` name the categories. Three statements.
     """
@@ -65,14 +64,19 @@ class QualityPage:
         self,
         versions: Sequence[PolicyVersion],
         *,
-        within: timedelta | None = None,
+        since: datetime | None = None,
         version: int | None = None,
     ) -> None:
-        since = timezone.now() - within if within else None
         self._versions = versions
         self.estimates = read_estimates(since=since, version=version)
         self.agreements = read_agreement(since=since)
         self.named = named_languages(self.estimates.by_language)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was drawn at all."""
+        drawn_twice = self.agreements.open + self.agreements.overall.agreed.of
+        return not (self.estimates.overall.drawn or drawn_twice)
 
     @cached_property
     def missed(self) -> list[Section]:

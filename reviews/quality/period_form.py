@@ -1,8 +1,9 @@
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from classifier.models import PolicyVersion
@@ -13,7 +14,7 @@ PERIODS = {
     "365d": (timedelta(days=365), _("a year")),
     "all": (None, _("all the time")),
 }
-DEFAULT = "90d"
+DEFAULT, EVER = "90d", "all"
 
 
 class PeriodForm(forms.Form):
@@ -29,8 +30,12 @@ class PeriodForm(forms.Form):
         label=_("Policy version"), required=False, coerce=int, empty_value=None
     )
 
-    def __init__(self, data: Any, *, versions: Sequence[PolicyVersion]) -> None:
-        super().__init__({"within": DEFAULT, **data.dict()}, auto_id="of-%s")
+    def __init__(
+        self, data: Any, *, versions: Sequence[PolicyVersion], period: str = DEFAULT
+    ) -> None:
+        """`period`: of which time it is where the address says nothing."""
+        self._period = period
+        super().__init__({"within": period, **data.dict()}, auto_id="of-%s")
         field = self.fields["version"]
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
         field.choices = [
@@ -41,7 +46,28 @@ class PeriodForm(forms.Form):
 
     @property
     def period(self) -> timedelta | None:
-        return PERIODS[self.cleaned_data.get("within") or DEFAULT][0]
+        return PERIODS[self._chosen][0]
+
+    @property
+    def since(self) -> datetime | None:
+        return timezone.now() - self.period if self.period else None
+
+    @property
+    def in_words(self) -> list[str]:
+        """What was chosen, for who reads it on paper."""
+        version = self.policy_version
+        words = [f"{self.fields['within'].label}: {PERIODS[self._chosen][1]}"]
+        return words + ([f"{self.fields['version'].label}: {version}"] if version else [])
+
+    @property
+    def chosen(self) -> dict[str, str | int]:
+        """The same for an address."""
+        version = self.policy_version
+        return {"within": self._chosen, **({"version": version} if version else {})}
+
+    @property
+    def _chosen(self) -> str:
+        return self.cleaned_data.get("within") or self._period
 
     @property
     def policy_version(self) -> int | None:

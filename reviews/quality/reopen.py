@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from classifier.disagreements import settle_open
 from reports import lifecycle
 from reports.audit import write_audit
-from reports.models import Item, Report
+from reports.models import Item, Report, Severity
+from reports.peoples_hands import LIKE_A_MISS
 from reviews.models import BlindAudit
 
 SENT_BACK = "sent_back"
@@ -26,7 +28,8 @@ class Outcome:
 def send_back(*, audit: BlindAudit, report_ids: Collection[int], lead: User) -> list[Outcome]:
     """Send those back to review that are still judged safe; a transaction and an audit row an item.
 
-    Sent twice it changes nothing more. No later policy version takes them away from people again.
+    Their floor rises to the severity of what was found, so that they stand where it would stand and
+    no later policy version takes them away from people. Sent twice it changes nothing more.
     """
     chosen: dict[int, list[int]] = defaultdict(list)
     named = Report.objects.filter(pk__any=report_ids).order_by("item", "pk")
@@ -46,13 +49,18 @@ def _send_back_of(
             if report.status == Report.Status.JUDGED_SAFE
         ]
         if reports:
-            lifecycle.reopen(reports)
+            found = audit.decision
+            severity = Severity((found and found.severity) or Severity.LOW)
+            for report in reports:
+                lifecycle.raise_floor(report=report, to=severity, rule=LIKE_A_MISS)
+            settle_open([report.pk for report in reports])
             write_audit(
                 action=SENT_BACK,
                 of=item,
                 actor=lead,
                 detail={
                     "like_the_miss": audit.pk,
+                    "found": found.category if found else "",
                     "reports": [str(report.public_id) for report in reports],
                 },
             )

@@ -3,6 +3,11 @@
 The kinds are a sender, a primary language (“ar-EG” is “ar”; “und-Arab”, a script alone, stays), a
 category, for verdicts also a band of confidence and a policy version. Of the sampling rates that
 match a kind, the one with the most fields set counts, and of several such the highest.
+
+What is drawn for audits are items, each by one of its verdicts of safe: a decision answers all reports
+of an item at once, so two of them would be one answer counted twice. An item that is judged safe again
+at another time is in that draw too. What was judged safe and came to count later, by an undo or where
+an invalidation was revoked, is in none.
 """
 # ruff: noqa: S608 - the statements are put together from our own constants
 
@@ -15,15 +20,19 @@ BANDS = tuple(f"{low}-{high}" for low, high in zip(("0.00", *EDGES), (*EDGES, "1
 _LANGUAGE = """lower(CASE WHEN report.language ILIKE 'und%%' THEN report.language
             ELSE split_part(report.language, '-', 1) END)"""
 
+# Of an item's verdicts one by chance, in an order that the seed has no part in: of several the first in
+# the seed's order would be drawn more often than the only one of another item.
 _VERDICTS = f"""
-    SELECT current.id, current.report_id, report.sender_id, {_LANGUAGE} AS language,
+    SELECT DISTINCT ON (report.item_id)
+        current.id, current.report_id, report.sender_id, {_LANGUAGE} AS language,
         current.category, current.policy_version_id,
         ('{{{",".join(BANDS)}}}'::text[])[
             1 + width_bucket(current.confidence, '{{{",".join(EDGES)}}}'::float8[])] AS band
     FROM classifier_classification AS current
     JOIN reports_report AS report ON report.id = current.report_id
     WHERE current.created_at >= %(since)s AND current.created_at < %(until)s
-        AND current.safe AND NOT current.superseded AND report.status = 'judged_safe'"""
+        AND current.safe AND NOT current.superseded AND report.status = 'judged_safe'
+    ORDER BY report.item_id, md5(current.id::text)"""
 
 _IN_EFFECT = """NOT EXISTS (SELECT FROM reviews_decision AS later
             WHERE later.item_id = decision.item_id AND later.id > decision.id

@@ -52,7 +52,9 @@ class Tick:
 
 @dataclass(frozen=True)
 class Row:
-    """`at`, `low` and `high` are blank where nothing was measured; `name` is the label, cut."""
+    """`at`, `low` and `high` are blank where nothing was measured, the two alone where too little was
+    for an interval; `name` is the label, cut.
+    """
 
     of: Measured
     name: str
@@ -77,7 +79,7 @@ class Whiskers:
 
 @dataclass(frozen=True)
 class Column:
-    """One month. `at`, `low` and `high` go down from the top; blank where nothing was measured.
+    """One month. `at`, `low` and `high` go down from the top; blank as those of a `Row`.
 
     `anchor` says which end of its name stands at it. Blank: it is not named, for only the oldest and
     the newest have place for a name in every language.
@@ -179,9 +181,9 @@ def _within(value: float, start: float, end: float) -> float:
 
 
 def _ends(of: Measured, place: Callable[[float], str]) -> tuple[str, str, str]:
-    """Where value and interval stand; an interval that is not known is its value."""
+    """Where value and interval stand; blank what is not known."""
     if of.value is None:
         return "", "", ""
-    low = of.value if of.low is None else of.low
-    high = of.value if of.high is None else of.high
-    return place(of.value), place(low), place(high)
+    if of.low is None or of.high is None:
+        return place(of.value), "", ""
+    return place(of.value), place(of.low), place(of.high)

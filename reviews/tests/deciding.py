@@ -161,11 +161,14 @@ class Deciders(Workers):
             overrides=line.newest,
             of=len(self.of_item(item)),
             settled=sum(row.over for row in line.rows),
+            brought_back=next((r.id for r in self.of_item(item) if r.brought_back), None),
         )
         decided_about_a_proposal = bool(standing) and standing[-1].kind == "proposal"
         line.rows.append(row)
         if proposed or action == "escalate":
             self.waits[item] = "second_approval" if proposed else "escalated", who
+        for report in self.of_item(item):
+            report.brought_back = False
         for each in about:
             self.reports[each].decide(
                 reopen=proposed or action in LEAVE_OPEN,
@@ -178,5 +181,12 @@ class Deciders(Workers):
         self.reached["decided otherwise than proposed"] += decided_about_a_proposal and not approved
         self.reached["escalated"] += action == "escalate"
 
-    def of_item(self, item: int) -> list[Expected]:
-        return [each for each in self.reports.values() if each.item == item]
+    def heard(self, item: int) -> int:
+        standing = self.lines[item].standing()
+        return standing[-1].of if standing else 0
+
+    def may_be_undone(self, report: Expected) -> bool:
+        return any(
+            row.kind == "decision" and not row.over and report.id in row.before
+            for row in self.lines[report.item].rows
+        )

@@ -63,6 +63,7 @@ class Expected:
     sender: int
     item: int
     floor: int
+    reporter: str = ""
     status: str = "pending"
     upheld: bool = False
     decided: bool = False
@@ -70,6 +71,8 @@ class Expected:
     """The version that found a violation where none had been found, and nobody has looked since."""
     unseen: bool = False
     """Whether only a machine had found none."""
+    brought_back: bool = False
+    """Whether by it several people brought its item back, and nobody has decided since."""
     returned: int | None = None
     """The last version whose disagreement brought it back to people."""
     of_batches: set[int] = field(default_factory=set)
@@ -112,10 +115,12 @@ class Expected:
         in_hand: bool = False,
         retired: bool = False,
         waits: bool = False,
+        several: bool = False,
     ) -> str:
         """The first answer of a version stands; the highest version counts; nobody takes it back.
 
         `waits`: its item waits for a certain person, so a first verdict cannot make it safe.
+        `several`: so many people reported its item that not all of it passes.
         """
         job = self.jobs[version]
         duplicate = version in self.verdicts
@@ -137,21 +142,27 @@ class Expected:
         self.disputed = None
         if history:
             self.of_batches.add(version)
-            self._move_history(version, verdict, keeps=in_hand or waits or retired)
+            keeps = in_hand or waits or retired
+            self._move_history(version, verdict, keeps=keeps, several=several)
         elif self.status in {"pending", "judged_safe"}:
-            passes = verdict.safe and not (waits and self.status == "pending")
+            passes = verdict.safe
+            if self.status == "pending" and passes and not (waits or self.brought_back):
+                self.brought_back = several
+            if self.status == "pending":
+                passes = passes and not (waits or self.brought_back)
             self.status = "judged_safe" if passes else "needs_review"
         self.queued |= not (verdict.safe or self.disputed)
         return "current"
 
-    def _move_history(self, version: int, verdict: Verdict, *, keeps: bool) -> None:
+    def _move_history(self, version: int, verdict: Verdict, *, keeps: bool, several: bool) -> None:
         """A batch takes out of review what no person has to do with; other statuses it lets stand.
 
         What was taken so, by this or another version, it gives back. A retired version takes nothing.
         """
         found = not verdict.safe
         if self.status == "needs_review" and not (found or self.decided or keeps):
-            self.status = "judged_safe"
+            self.brought_back = several
+            self.status = "needs_review" if several else "judged_safe"
         elif self.status == "judged_safe" and found and self.queued:
             self.status = "needs_review"
         elif self.status == "judged_safe" and found:
@@ -169,6 +180,9 @@ class Expected:
         if self.disputed:
             self.returned = self.disputed
         self.status, self.disputed, self.queued = "needs_review", None, True
+
+    def be_brought_back(self) -> None:
+        self.status, self.disputed, self.brought_back = "needs_review", None, True
 
     def put_off(self, version: int, number: int, reason: str) -> bool:
         job = self.jobs[version]
@@ -244,9 +258,11 @@ class Expected:
         again = was.disputed if was.disputed == self.current else None
         if self.status == "judged_safe":
             doubted = not (verdict and verdict.safe) and not again
-            if doubted or self.floor or waits:
+            if doubted or self.floor or waits or self.brought_back:
                 self.status = "needs_review"
             self.disputed = again if self.status == "judged_safe" else None
+        elif self.status == "resolved" and self.brought_back:
+            self.status, self.disputed = "needs_review", None
         elif self.status == "resolved" and not self.upheld:
             if self.returned != was.returned:
                 self.status, self.disputed = "needs_review", None
@@ -291,6 +307,12 @@ def place(reports: list[Expected]) -> Place:
         min(each.id for each in counted),
         min((each.id for each in reports if each.status == "pending"), default=None),
     )
+
+
+def come_from_several(reports: list[Expected], *, heard: int) -> bool:
+    """Whether two people reported the item who had not done so among the first `heard` reports."""
+    known = {report.reporter for report in reports[:heard]}
+    return len({report.reporter for report in reports[heard:]} - known) >= 2
 
 
 def in_turns(reports: list[Expected]) -> list[int]:

@@ -31,6 +31,8 @@ class Row:
     settled: int = 0
     """How many rows of its line were over when it was written."""
     undone: bool = False
+    brought_back: int | None = None
+    """The report by which people had brought the item back until then."""
 
 
 @dataclass

@@ -60,6 +60,7 @@ def furnish(policy: PolicyVersion) -> dict[str, str]:
     for number in range(3):
         client.send(body_saying("an outrage", item=item, reporter={"id": f"brigadier-{number}"}))
     discounted = client.send(body_saying("bad faith", reporter={"id": "u-bad"}))
+    classify(discounted, policy)
     invalidate(discounted)
     # In somebody else's hands, and put aside.
     page(dana, f"/review/items/{disputed.item_id}/")

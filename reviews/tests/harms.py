@@ -69,11 +69,8 @@ HARMS = {
     "called judged by nobody": Harm(
         "V2", MOVE.format(to="needs_review", name="new", at="NULL"), "new"
     ),
-    "closed by no invalidation any more": Harm(
-        "V2",
-        "UPDATE reports_report SET invalidated_at = NULL WHERE id = :unread;"
-        "DELETE FROM reports_invalidatedreport WHERE report_id = :unread",
-        "unread",
+    "closed by an invalidation, and judged by nobody": Harm(
+        "V2", MOVE.format(to="resolved", name="unread", at="now()"), "unread"
     ),
     "two current": Harm(
         "V3",

@@ -1,6 +1,8 @@
 """The state machine's ground: an empty installation, reports that arrive, and the rows as expected."""
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
 
 import pytest
 from django.db import connection
@@ -17,22 +19,22 @@ from hypothesis.stateful import (
 
 from classifier.tests.situations import load_version
 from reports.intake import IdempotencyKeyReusedError, accept_report
-from reports.models import Item, Report
+from reports.models import Item, Report, Sender
 from reports.submission import read_submission
 from reports.tests.sending import body_saying, make_sender
 from reviews.invariants import broken_invariants
-from reviews.tests.expected import Expected, place
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from reviews.tests.expected import Expected, come_from_several, place
 
 ITEMS = (("chat-app", "m-1"), ("chat-app", "m-2"), ("forum", "m-1"))
 TEXTS = ("See you at lunch.", "I will kill you tomorrow.")
+REPORTERS = ("u-9", "u-1", "u-2")
 MOST_REPORTS = 5
 
 
 class Intake(RuleBasedStateMachine):
     """The product on a real database, beside what is expected of it; reports arrive."""
+
+    reached: ClassVar[Counter[str]] = Counter()
 
     sent = Bundle("sent")
 
@@ -41,6 +43,7 @@ class Intake(RuleBasedStateMachine):
         with connection.cursor() as cursor:
             cursor.execute("TRUNCATE reports_sender, classifier_policyversion, auth_user CASCADE")
         self.senders = {name: make_sender(name).sender for name in ("chat-app", "forum")}
+        Sender.objects.update(returns_from=2)
         self.versions = [load_version(prompt=f"Version {number}.") for number in (1, 2)]
         self.bodies: dict[int, tuple[str, dict[str, Any]]] = {}
         self.reports: dict[int, Expected] = {}
@@ -69,13 +72,52 @@ class Intake(RuleBasedStateMachine):
             self.bodies[report.pk] = key, body
             self.times[report.pk] = report.received_at, report.due_at
             self.reports[report.pk] = Expected(
-                report.pk, report.sender_id, report.item_id, report.floor
+                report.pk,
+                report.sender_id,
+                report.item_id,
+                report.floor,
+                body["reporter"]["id"],
             )
+            self.expect_it_to_come_back(report.item_id)
         return report
 
+    def expect_it_to_come_back(self, item: int) -> None:
+        settled = [r for r in self.of_item(item) if r.status in {"judged_safe", "resolved"}]
+        if settled and self.several_bring_back(item, leaving=0):
+            max(settled, key=lambda report: (report.rank, report.id)).be_brought_back()
+            self.reached["brought back"] += 1
+
+    def several_bring_back(self, item: int, *, leaving: int) -> bool:
+        """Whether people bring the item back. `leaving`: so many of its reports would leave review."""
+        reports = self.of_item(item)
+        in_review = sum(report.status == "needs_review" for report in reports)
+        is_back = in_review > leaving or any(report.brought_back for report in reports)
+        return not is_back and come_from_several(reports, heard=self.heard(item))
+
+    def heard(self, _item: int) -> int:
+        """How many of the item's reports had come before the last decision that stands."""
+        return 0
+
+    def may_be_undone(self, _report: Expected) -> bool:
+        """Whether a decision about it is not in effect yet."""
+        return False
+
+    def of_item(self, item: int) -> list[Expected]:
+        return [each for each in self.reports.values() if each.item == item]
+
     def rules_for(self, report: Report, body: dict[str, Any]) -> dict[str, int]:
-        """What the report itself raises, and what people upheld before it came."""
-        message = body["messages"][0]
+        """What the report itself raises, what people upheld before it came, and who reports."""
+        message, reporter = body["messages"][0], body["reporter"]["id"]
+        others = {each.reporter for each in self.of_item(report.item_id)} - {reporter}
+        theirs = [
+            each
+            for each in self.reports.values()
+            if (each.sender, each.reporter) == (report.sender_id, reporter)
+            and (each.status == "resolved" or each.upheld)
+            and not self.may_be_undone(each)
+        ]
+        # Of so few, one that was cleared leaves it open.
+        reliable = len(theirs) >= 5 and all(each.upheld for each in theirs)
         upheld = [each for each in self.reports.values() if each.upheld]
         of_item = any(each.item == report.item_id for each in upheld)
         of_author = any(
@@ -85,8 +127,10 @@ class Intake(RuleBasedStateMachine):
         )
         return {
             **({"threat_en": 4} if message["text"] == TEXTS[1] else {}),
+            **({"several_reporters": 2} if len(others) >= 2 else {}),
             **({"item_upheld_before": 2} if of_item else {}),
             **({"author_upheld_before": 1} if of_author else {}),
+            **({"reliable_reporter": 1} if reliable else {}),
         }
 
     @initialize(target=sent)
@@ -99,6 +143,21 @@ class Intake(RuleBasedStateMachine):
         sender, name = item
         body = body_saying(text, reason=None, item={"type": "message", "id": name})
         return self.accept(f"key-{len(self.reports)}", body, sender).pk
+
+    @precondition(lambda self: len(self.reports) < MOST_REPORTS)
+    @rule(target=sent, report=sent)
+    def two_others_report_its_item(self, report: int) -> Any:
+        """They may have reported it before."""
+        body, sender = self.bodies[report][1], self.sender_of(report)
+        others = [who for who in REPORTERS if who != body["reporter"]["id"]]
+        return multiple(
+            *(
+                self.accept(
+                    f"key-{len(self.reports)}", {**body, "reporter": {"id": who}}, sender
+                ).pk
+                for who in others
+            )
+        )
 
     @rule(target=sent, report=sent, fresh=st.booleans())
     def its_sender_tries_again(self, report: int, *, fresh: bool) -> Any:
@@ -115,6 +174,21 @@ class Intake(RuleBasedStateMachine):
 
     def sender_of(self, report: int) -> str:
         return next(n for n, each in self.senders.items() if each.pk == self.reports[report].sender)
+
+    def grow_older(self, seconds: int) -> None:
+        """So much time passes for all reports, and for what brought items back."""
+        with connection.cursor() as cursor:
+            for table, columns in (
+                ("reports_report", ("received_at",)),
+                ("reports_item", ("since",)),
+                ("reports_return", ("since", "returned_at", "ended_at")),
+            ):
+                older = ", ".join(
+                    f"{name} = {name} - make_interval(secs => %(by)s)" for name in columns
+                )
+                cursor.execute(f"UPDATE {table} SET {older}", {"by": seconds})  # noqa: S608
+        for report, (received, due) in self.times.items():
+            self.times[report] = received - timedelta(seconds=seconds), due
 
     # --- What must be true after each step
 
@@ -134,6 +208,12 @@ class Intake(RuleBasedStateMachine):
         }
         assert rows(JOBS) == {
             (each.id, version, *job) for each in expected for version, job in each.jobs.items()
+        }
+
+    @invariant()
+    def what_came_back_is_written_down(self) -> None:
+        assert rows("SELECT item_id, report_id FROM reports_return WHERE ended_at IS NULL") == {
+            (each.item, each.id) for each in self.reports.values() if each.brought_back
         }
 
     @invariant()

@@ -1,6 +1,7 @@
 """What samples are drawn from, in bulk: reports that a machine judged safe some time ago."""
 
 import json
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,8 +24,9 @@ def judge_safe(
     confidence: float = 0.97,
     version: int = 1,
     at: datetime | None = None,
+    item: int | None = None,
 ) -> list[Report]:
-    """So many, an item each, with their verdicts; `at` is when, by default two hours ago."""
+    """So many, of an item each or of this one, with their verdicts; `at`: by default two hours ago."""
     with connection.cursor() as cursor:
         cursor.execute(
             _JUDGED,
@@ -36,6 +38,7 @@ def judge_safe(
                 "confidence": confidence,
                 "version": version,
                 "at": at or hours_ago(2),
+                "item": item,
                 "body": json.dumps(body_saying("See you at lunch.")),
             },
         )
@@ -44,15 +47,20 @@ def judge_safe(
 
 
 _JUDGED = """
-WITH item AS (
+WITH made AS (
     INSERT INTO reports_item (sender_id, type, external_id, list, rank, since)
     SELECT %(sender)s, 'message', gen_random_uuid(), 'judged_safe', 0, %(at)s
-    FROM generate_series(1, %(count)s) RETURNING id, external_id
+    FROM generate_series(1, CASE WHEN %(item)s::bigint IS NULL THEN %(count)s ELSE 0 END)
+    RETURNING id
+), item AS (
+    SELECT id, gen_random_uuid() AS key FROM made
+    UNION ALL SELECT %(item)s, gen_random_uuid() FROM generate_series(1, %(count)s)
+    WHERE %(item)s::bigint IS NOT NULL
 ), report AS (
     INSERT INTO reports_report (public_id, sender_id, item_id, idempotency_key, fingerprint,
         fingerprint_version, likely_retry, status, floor, floor_rules, rank, reason,
         reporter_pseudonym, language, received_at, due_at)
-    SELECT gen_random_uuid(), %(sender)s, id, external_id, '', 1, false, 'judged_safe', 0,
+    SELECT gen_random_uuid(), %(sender)s, id, key, '', 1, false, 'judged_safe', 0,
         '[]', 0, '', '', %(language)s, %(at)s, %(at)s
     FROM item ORDER BY id RETURNING id
 ), content AS (
@@ -80,14 +88,21 @@ def rate_of(of: str, rate: float, **fields: Any) -> SamplingRate:
     )[0]
 
 
-def decide(report: Report, action: str, category: str = "", *, by: str = "dana") -> Decision:
-    """What somebody says of the report now, over whatever stands."""
+def decide(
+    report: Report,
+    action: str,
+    category: str = "",
+    *,
+    by: str = "dana",
+    also: Collection[Report] = (),
+) -> Decision:
+    """What somebody says of the report, and of these of its item, now; over whatever stands."""
     reviewer, _made = User.objects.get_or_create(username=by)
     newest = Decision.objects.filter(item=report.item_id).order_by("-id").first()
     return decide_item(
         item_id=report.item_id,
         reviewer=reviewer,
         wish=Wish(action, category),
-        report_ids=[report.pk],
+        report_ids=[each.pk for each in (report, *also)],
         last_decision_id=newest.pk if newest else None,
     )

@@ -72,7 +72,7 @@ class Undoers(Deciders):
         report=Intake.sent,
         action=st.sampled_from(ACTIONS),
         who=st.sampled_from(PEOPLE),
-        between=st.sampled_from(["nothing", "a verdict", "a report", "another", "time"]),
+        between=st.sampled_from(["nothing", "a verdict", "a report", "others", "another", "time"]),
         ending=st.sampled_from([SAFE, *ANSWERS]),
         times=st.integers(1, 2),
     )
@@ -89,6 +89,8 @@ class Undoers(Deciders):
             self.a_worker_ends(holder, ending)
         if between == "a report":
             self.one_more_report(report)
+        elif between == "others":
+            self.two_more_reports(report)
         elif between == "another":
             self.a_person_decides(report, action, "noor", alone=False, stale=False, hasty=True)
         elif between == "time":
@@ -101,12 +103,19 @@ class Undoers(Deciders):
         if len(self.reports) < MOST_REPORTS + 2:
             self.accept(key, body, self.sender_of(report))
 
+    def two_more_reports(self, report: int) -> None:
+        if len(self.reports) < MOST_REPORTS:
+            self.two_others_report_its_item(report)
+
     def expect_back(self, item: int, row: Row) -> None:
         self.tell_what_came_between(item, row)
         row.undone = True
         self.waits.pop(item, None)
         if row.waited:
             self.waits[item] = row.waited
+        if row.brought_back and not any(each.brought_back for each in self.of_item(item)):
+            self.reports[row.brought_back].brought_back = True
+            self.reached["brought back again by taking back"] += 1
         for each, was in row.before.items():
             report, disputed = self.reports[each], self.reports[each].disputed
             report.take_back(was, waits=item in self.waits)
@@ -136,6 +145,7 @@ class Undoers(Deciders):
     def the_time_to_undo_ends(self) -> None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_LATER)
+        self.grow_older(UNDO_SECONDS)
         for line in self.lines.values():
             for row in line.rows:
                 row.over = True

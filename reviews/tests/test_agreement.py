@@ -13,7 +13,7 @@ from classifier.models import PolicyVersion
 from reports.models import Sender
 from reports.tests.sending import Client
 from reviews.models import DoubleReview, Draw, Stratum
-from reviews.quality.agreement import Agreement, read_agreement
+from reviews.quality.agreement import Agreement, Overturned, read_agreement
 from reviews.quality.intervals import Ratio, wilson
 from reviews.quality.kappa import kappa
 from reviews.tests.sampling import decide, judge_safe
@@ -165,9 +165,24 @@ def test_overturned_is_what_was_settled_against_the_first(sender: Sender) -> Non
     review(sender, CLEAR, SPAM, side="first")
     review(sender, CLEAR, SPAM, side="second")
     review(sender, CLEAR, HATE, side="neither")
-    review(sender, CLEAR, HATE)
 
-    assert read_agreement().overturned == Ratio(2, 5)
+    overturned = read_agreement().overturned
+
+    assert overturned == Overturned(2, 4, 0)
+    assert (overturned.share, overturned.low, overturned.high) == (0.5, *wilson(2, 4))
+
+
+def test_what_is_not_settled_may_yet_be_overturned(sender: Sender) -> None:
+    for _each in range(10):
+        review(sender, CLEAR, CLEAR)
+    for _each in range(5):
+        review(sender, CLEAR, SPAM)
+
+    overturned = read_agreement().overturned
+
+    assert overturned == Overturned(0, 10, 5)
+    assert overturned.share is None
+    assert (overturned.low, overturned.high) == (wilson(0, 15)[0], wilson(5, 15)[1])
 
 
 def test_it_is_narrowed_by_when_the_first_took_effect(sender: Sender) -> None:

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from dev.bench.audits import Audit, Tally, named_at, run_once, table
+from dev.bench.audits import Audit, Tally, count_alike, named_at, run_once, table
 from dev.bench.buried_rows import LANGUAGE, judged_reports, write_buried
 from dev.processes import Interruption
 from reviews.models import BlindAudit, Draw
@@ -33,6 +33,25 @@ def test_a_language_is_named_at_the_first_look_at_which_it_stands_out() -> None:
     assert named_at(harmless + found) == {"ar": 40}
     assert named_at(found + harmless) == {"ar": 20}
     assert named_at(harmless) == {}
+
+
+def test_what_chance_names_where_all_are_alike_is_counted() -> None:
+    tally = Tally()
+    audits = [Audit(language, found=False) for language in ("en", "ar", "fr", "es")] * 100
+
+    for run in range(40):
+        count_alike(tally, audits, seed=str(run))
+
+    assert tally.alike_at_last <= tally.alike_ever
+    assert 0 < tally.alike_ever < 20
+
+
+def test_an_audit_that_stands_for_more_weighs_more() -> None:
+    rare = [Audit("ar", found=True, weight=1)] * 10 + [Audit("ar", found=False, weight=90)] * 30
+    harmless = [Audit("en", found=False, weight=50)] * 160
+
+    assert named_at([each._replace(weight=1) for each in rare] + harmless) == {"ar": 60}
+    assert named_at(rare + harmless) == {}
 
 
 @pytest.fixture
@@ -63,5 +82,5 @@ def test_with_all_of_it_audited_the_truth_is_found_and_nothing_stays_behind(
     assert not Draw.objects.exists()
     assert not BlindAudit.objects.exists()
     said = table(tally, passed, rate=1)
-    assert said[0] == f"2 runs of {there:,} audits of {there:,} verdicts of safe, at 100.0%"
+    assert said[0] == f"2 runs of {there:,} audits of {there:,} items judged safe, at 100.0%"
     assert f"{missed / there:.3%} overall" in said[1]

@@ -101,7 +101,7 @@ def life(client_of_sender: Client, policy: PolicyVersion) -> dict[str, Report]:
 
 
 def discount(life: dict[str, Report], send: Callable[..., Report], policy: PolicyVersion) -> None:
-    """What was reported in bad faith is closed: judged safe, and not judged at all."""
+    """What was reported in bad faith is closed, or marked where nobody has judged it."""
     for name in ("discounted", "unread"):
         life[name] = send(name)
     record(claim(life["discounted"], policy))

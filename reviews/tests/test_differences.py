@@ -47,10 +47,12 @@ def answered(
     people: str,
     **changes: object,
 ) -> Report:
-    """A report with a verdict and dana's decision; "none" is no violation."""
+    """A report with a verdict and dana's decision; "none" is no violation, "unsure" a doubted one."""
     report = client.send(body_saying(text, **changes))
     if machine == "none":
         classify(report, policy)
+    elif machine == "unsure":
+        classify(report, policy, safe=False, confidence=0.4, rules=["below_threshold"])
     else:
         judge_threat(report, policy, category=machine)
     wish(report, people)
@@ -75,8 +77,8 @@ def counts(html: str) -> dict[tuple[str, str], tuple[int, str]]:
     """What the table says by its heads: the number, and the address that it leads to."""
     if "<thead>" not in html:
         return {}
-    _corner, *people = re.findall(r'<th scope="col">(.*?)</th>', html)
-    columns = [re.sub(r"<span.*?</span>|<[^>]+>", "", each).strip() for each in people]
+    people = re.findall(r'<th scope="col"><bdi>(.*?)</th>', html)
+    columns = [re.sub(r"<[^>]+>", "", each) for each in people]
     found = {}
     for row in re.findall(r'<tr><th scope="row">(.*?)</tr>', html):
         head, *cells = re.split(r"</th>|</td>", row)
@@ -87,6 +89,15 @@ def counts(html: str) -> dict[tuple[str, str], tuple[int, str]]:
     return found
 
 
+EVERY_DIFFERENCE = [
+    "unsure, and it was hate",
+    "hate, not spam",
+    "a joke",
+    "another one",
+    "a threat that was missed",
+]
+
+
 @pytest.fixture
 def of_each_kind(client_of_sender: Client, policy: PolicyVersion) -> None:
     for text, machine, people in (
@@ -94,8 +105,10 @@ def of_each_kind(client_of_sender: Client, policy: PolicyVersion) -> None:
         ("another one", "none", "credible_threat"),
         ("a joke", "hate", "none"),
         ("hate, not spam", "spam", "hate"),
+        ("unsure, and it was hate", "unsure", "hate"),
         ("agreed harmless", "none", "none"),
         ("agreed hate", "hate", "hate"),
+        ("unsure, and it was harmless", "unsure", "none"),
     ):
         answered(client_of_sender, policy, text, machine=machine, people=people)
 
@@ -104,10 +117,11 @@ def of_each_kind(client_of_sender: Client, policy: PolicyVersion) -> None:
 def test_each_kind_is_counted_and_every_number_leads_to_its_reports(lena: Browser) -> None:
     html = page(lena, LIST)
 
-    assert excerpts(html) == ["hate, not spam", "a joke", "another one", "a threat that was missed"]
+    assert excerpts(html) == EVERY_DIFFERENCE
     table = counts(html)
     assert {pair: many for pair, (many, _address) in table.items()} == {
         ("No violation", "Credible threat"): 2,
+        ("No violation, but unsure", "Hate"): 1,
         ("Hate", "No violation"): 1,
         ("Spam", "Hate"): 1,
     }
@@ -116,7 +130,7 @@ def test_each_kind_is_counted_and_every_number_leads_to_its_reports(lena: Browse
         assert len(excerpts(narrowed)) == many
         assert counts(narrowed) == table
         assert 'aria-current="true"' in narrowed
-    assert "On 4 reports machine and people differ, on 2 they agree." in html
+    assert "On 5 reports machine and people differ, on 3 they agree." in html
 
 
 @pytest.mark.usefixtures("of_each_kind")
@@ -126,10 +140,8 @@ def test_each_kind_is_counted_and_every_number_leads_to_its_reports(lena: Browse
         ("missed", ["another one", "a threat that was missed"]),
         ("false_alarm", ["a joke"]),
         ("other_category", ["hate, not spam"]),
-        (
-            "of another kind",
-            ["hate, not spam", "a joke", "another one", "a threat that was missed"],
-        ),
+        ("unsure", ["unsure, and it was hate"]),
+        ("of another kind", EVERY_DIFFERENCE),
     ],
 )
 def test_it_is_narrowed_by_kind(lena: Browser, kind: str, shown: list[str]) -> None:
@@ -151,6 +163,28 @@ def test_a_card_says_both_answers(
     assert "The machine No violation 0.97 policy version 1" in card
     assert "People dana decided: remove. Hate. It means her." in card
     assert f'href="/review/items/{report.item_id}/"' in html
+
+
+def test_what_the_machine_was_unsure_of_would_not_have_passed(
+    lena: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    answered(client_of_sender, policy, "unsure", machine="unsure", people="hate")
+
+    html = page(lena, LIST)
+
+    assert "It was unsure and asked people</span>" in html
+    assert "It would have passed" not in html
+
+
+def test_a_card_is_as_severe_as_what_people_found(
+    lena: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    answered(client_of_sender, policy, "missed", machine="none", people="credible_threat")
+
+    html = page(lena, LIST)
+
+    assert '<li class="card critical"' in html
+    assert '<span class="tag critical">It would have passed</span>' in html
 
 
 def test_it_is_narrowed_by_language_sender_version_and_time(
@@ -206,7 +240,7 @@ def test_a_filter_in_force_is_a_chip_that_takes_it_away(
 
     chips = re.findall(r'<a class="chip" href="([^"]*)">([^<]*): <bdi>([^<]*)</bdi>', html)
     assert chips == [
-        ("?people=hate", "Kind", "missed: the machine found no violation"),
+        ("?people=hate", "Kind", "missed: the machine judged it safe"),
         ("?kind=missed", "People found", "Hate"),
     ]
 
@@ -234,9 +268,7 @@ def test_a_category_that_only_an_older_version_named_can_be_asked_for(
 def test_an_unsure_answer_that_people_confirm_is_no_difference(
     lena: Browser, client_of_sender: Client, policy: PolicyVersion
 ) -> None:
-    report = client_of_sender.send(body_saying("unsure"))
-    classify(report, policy, safe=False, confidence=0.4, rules=["below_threshold"])
-    wish(report, "none")
+    answered(client_of_sender, policy, "unsure", machine="unsure", people="none")
 
     assert excerpts(page(lena, LIST)) == []
 
@@ -427,7 +459,7 @@ def test_the_page_asks_few_statements_whatever_the_rows(lena: Browser) -> None:
     page(lena, LIST)
 
     with CaptureQueriesContext(connection) as asked:
-        assert len(excerpts(page(lena, LIST))) == 4
+        assert len(excerpts(page(lena, LIST))) == 5
     assert len(asked) <= 12
 
 
@@ -435,6 +467,17 @@ def test_who_may_not_see_quality_is_refused() -> None:
     page(log_in("dana", "reviewer"), LIST, status=403)
 
 
-def test_an_empty_list_says_so(lena: Browser) -> None:
-    assert "Machine and people say the same of every report" in page(lena, LIST)
+def test_an_empty_list_says_whether_anything_was_decided(
+    lena: Browser, client_of_sender: Client, policy: PolicyVersion
+) -> None:
+    nothing, same = "Nobody has decided about anything", "say the same of every report"
+    html = page(lena, LIST)
+    assert nothing in html
+    assert same not in html
     assert "No difference matches the filter." in page(lena, f"{LIST}?kind=missed")
+
+    answered(client_of_sender, policy, "a text", machine="hate", people="hate")
+
+    html = page(lena, LIST)
+    assert same in html
+    assert nothing not in html

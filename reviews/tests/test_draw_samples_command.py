@@ -34,7 +34,9 @@ def test_without_execute_it_tells_the_plan_and_draws_nothing(sender: Sender) -> 
 
     said = run().splitlines()
 
-    assert said[0].startswith("7 of 250 verdicts of safe, to be audited, of 2 kinds, from ")
+    assert said[0].startswith(
+        "7 of 250 items that were judged safe, to be audited, of 2 kinds, from "
+    )
     assert said[1:] == [
         "         3 of 50 in ar",
         "         4 of 200 in en",

@@ -169,6 +169,47 @@ def judge_anew(report: Report) -> None:
     newer.save(force_insert=True)
 
 
+def test_of_an_item_that_many_reported_one_verdict_is_drawn_from(sender: Sender) -> None:
+    rate_of("audits", 1)
+    (first,) = judge_safe(sender.pk, 1)
+    judge_safe(sender.pk, 14, item=first.item_id)
+    judge_safe(sender.pk, 2)
+
+    (planned,) = plan_draw()
+    draw_now()
+
+    assert (planned.population, planned.drawn) == (3, 3)
+    assert counts() == {(3, 3)}
+    assert BlindAudit.objects.filter(report__item=first.item_id).count() == 1
+
+
+def test_an_item_that_many_reported_is_no_likelier_to_be_drawn(sender: Sender) -> None:
+    """Forty draws of ten from forty: an item of fifty reports is drawn in about ten of them."""
+    rate_of("audits", 0.25)
+    (first,) = judge_safe(sender.pk, 1)
+    judge_safe(sender.pk, 49, item=first.item_id)
+    judge_safe(sender.pk, 39)
+    times = 0
+    for seed in range(40):
+        with transaction.atomic():
+            draw(actor_name="test", seed=str(seed))
+            times += BlindAudit.objects.filter(report__item=first.item_id).count()
+            transaction.set_rollback(True)
+
+    assert 2 < times < 20
+
+
+def test_an_item_is_of_the_kind_of_the_verdict_that_stands_for_it(sender: Sender) -> None:
+    rate_of("audits", 1)
+    (first,) = judge_safe(sender.pk, 1, language="ar")
+    judge_safe(sender.pk, 1, language="en", item=first.item_id)
+
+    draw_now()
+
+    audit = BlindAudit.objects.get()
+    assert counts("language") == {(audit.report.language, 1, 1)}
+
+
 def test_decisions_in_effect_are_drawn_from_by_what_they_found(sender: Sender) -> None:
     rate_of("double_reviews", 1)
     cleared, upheld, undone, overridden, escalated, fresh = judge_safe(

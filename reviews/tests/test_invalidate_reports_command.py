@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 
 from classifier.management.operation import Exit, alone
-from reports.models import AuditEntry, Invalidation, Report
-from reports.tests.outcomes import resolve
+from reports.models import AuditEntry, Invalidation, Report, Severity
+from reports.tests.outcomes import judge, resolve
 from reports.tests.reporting_again import report_by, report_by_each, standings
 from reports.tests.sending import Client
 
@@ -37,9 +38,13 @@ def refusal(*arguments: str) -> CommandError:
 
 
 @pytest.fixture
-def reports(client_of_sender: Client) -> list[Report]:
-    """Two by the one in bad faith, one by somebody else."""
-    return report_by_each(client_of_sender, "bad", "bad", "good")
+def reports(client_of_sender: Client, policy: Any) -> list[Report]:
+    """Two by the one in bad faith, one by somebody else, in review."""
+    reports = report_by_each(client_of_sender, "bad", "bad", "good")
+    with transaction.atomic():
+        for each in reports:
+            judge(each, policy, safe=False, severity=Severity.LOW)
+    return reports
 
 
 @pytest.mark.usefixtures("reports")
@@ -49,16 +54,17 @@ def test_without_execute_it_tells_the_plan_and_changes_nothing() -> None:
     assert "2 reports of" in said
     assert "to chat-app, about 1 items" in said
     assert "2  would be closed" in said
+    assert "0  stay pending" in said
     assert "Nothing was changed." in said
     assert "bad" not in said
-    assert standings() == ["pending"] * 3
+    assert standings() == ["needs_review"] * 3
 
 
 def test_it_does_what_it_planned_and_twice_changes_nothing(reports: list[Report]) -> None:
     plan, done = told("--report", str(reports[1].public_id), "--execute", "--reason", "a campaign")
 
     assert (plan["event"], plan["closed"], done["event"], done["reports"]) == ("plan", 2, "done", 2)
-    assert standings() == ["resolved", "resolved", "pending"]
+    assert standings() == ["resolved", "resolved", "needs_review"]
     assert told(*DO)[1] == {"event": "done", "invalidation": None, "reports": 0}
     entry = AuditEntry.objects.get(object_type="invalidation")
     assert (entry.actor_name, entry.detail["reports"]) == ("command invalidate_reports", 2)
@@ -72,7 +78,7 @@ def test_the_scope_and_the_limit_narrow_it(client_of_sender: Client) -> None:
     assert told(*BAD, "--where", "item_type=post")[0]["reports"] == 1
     assert told(*BAD, "--until", "2020-01-01T00:00:00Z")[0]["reports"] == 0
     assert told(*DO, "--limit", "1")[1]["reports"] == 1
-    assert standings() == ["resolved", *["pending"] * 3]
+    assert standings() == ["resolved", *["needs_review"] * 2, "pending"]
 
 
 @pytest.mark.usefixtures("reports")
@@ -83,7 +89,7 @@ def test_it_is_put_back_by_its_number() -> None:
 
     assert "2 reports count again." in run("--revoke", number, "--execute")
 
-    assert standings() == ["pending"] * 3
+    assert standings() == ["needs_review"] * 3
     assert told("--revoke", number, "--execute")[1]["reports"] == 0
 
 
@@ -120,3 +126,13 @@ def test_a_wrong_call_says_what_is_wrong(arguments: tuple[str, ...], says: str) 
 def test_a_second_one_beside_it_is_refused() -> None:
     with alone("invalidate_reports"):
         assert refusal(*DO).returncode == Exit.LOCKED
+
+
+@pytest.mark.usefixtures("reports")
+def test_a_mistyped_reporter_is_told_that_there_is_nothing_before_a_reason_is_asked_for() -> None:
+    typo = ("--sender", "chat-app", "--reporter", "baad")
+
+    plan, done = told(*typo, "--execute")
+
+    assert (plan["reports"], done["reports"]) == (0, 0)
+    assert "There was nothing to do." in run(*typo, "--execute")

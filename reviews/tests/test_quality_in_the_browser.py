@@ -57,7 +57,7 @@ def test_differences_are_narrowed_and_one_press_adds_a_case(
     page = opened(open_page, "/review/quality/differences/", scripts=scripts)
 
     expect(page.locator(".card")).to_have_count(2)
-    page.get_by_label("Kind").select_option(label="missed: the machine found no violation")
+    page.get_by_label("Kind").select_option(label="missed: the machine judged it safe")
     page.get_by_role("button", name="Filter", exact=True).click()
     expect(page.locator(".card")).to_have_count(1)
     expect(page.locator(".card")).to_contain_text("Nobody saw this")

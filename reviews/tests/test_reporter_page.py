@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client as Browser
 
-from reports.models import AuditEntry, Invalidation, Report
-from reports.tests.outcomes import resolve
-from reports.tests.reporting_again import report_by, standings
+from reports.models import AuditEntry, Invalidation, Report, Severity
+from reports.tests.outcomes import judge, resolve
+from reports.tests.reporting_again import judged_safe_by, report_by, standings
 from reports.tests.sending import REPORTS, Client
 from reviews.tests.people import log_in, page
 
@@ -43,6 +43,12 @@ def key_of(html: str) -> str:
     return found[1]
 
 
+def figure(html: str, name: str) -> str:
+    found = re.search(rf'<dt>{name}</dt><dd class="num">([^<]+)</dd>', html)
+    assert found
+    return found[1]
+
+
 def post(browser: Browser, report: Report, **values: str) -> Any:
     return browser.post(address(report), {**REASON, **values})
 
@@ -57,7 +63,7 @@ def test_it_says_how_often_people_upheld_what_they_reported(
 
     assert "People upheld 1 of 5 newest reports that they decided: 20%" in html
     assert "between 4% and 62% with 95% confidence" in html
-    assert ">mixed reporter</h2>" in html
+    assert ">Mixed reporter</h2>" in html
     assert "bad" not in re.sub(r"Bad|bad faith", "", html)
     assert last.reporter_pseudonym in html
 
@@ -88,16 +94,23 @@ def test_who_may_not_invalidate_sees_no_form_and_is_refused(client_of_sender: Cl
     assert not Invalidation.objects.exists()
 
 
-def test_the_plan_comes_first_and_then_it_is_done(client_of_sender: Client, lena: Browser) -> None:
+def test_the_plan_comes_first_and_then_it_is_done(
+    client_of_sender: Client, policy: Any, lena: Browser
+) -> None:
     reports = sent(client_of_sender, 3)
+    for each in reports[:2]:
+        judge(each, policy, safe=False, severity=Severity.LOW)
     html = post(lena, reports[0]).content.decode()
     assert "3 reports would count for nothing." in html
-    assert standings() == ["pending"] * 3
+    assert figure(html, "Would be closed") == "2"
+    assert figure(html, "Stay open: no verdict yet") == "1"
+    assert "Count for nothing already" not in html
+    assert standings() == ["needs_review", "needs_review", "pending"]
 
     done = post(lena, reports[0], confirm=key_of(html))
 
     assert done.status_code == 302
-    assert standings() == ["resolved"] * 3
+    assert standings() == ["resolved", "resolved", "pending"]
     html = page(lena, address(reports[0]))
     assert "3 reports count for nothing from now on." in html
     assert '<q dir="auto">a campaign</q>' in html
@@ -130,20 +143,28 @@ def test_the_last_day_of_the_scope_is_included(client_of_sender: Client, lena: B
     assert 'name="confirm"' not in html
 
 
-def test_without_a_reason_nothing_is_planned(client_of_sender: Client, lena: Browser) -> None:
+def test_the_plan_needs_no_reason_and_what_is_done_needs_one(
+    client_of_sender: Client, lena: Browser
+) -> None:
     report = sent(client_of_sender, 1)[0]
 
-    assert post(lena, report, reason=" ").status_code == 422
+    plan = post(lena, report, reason=" ").content.decode()
+    assert "1 report would count for nothing." in plan
+    answer = post(lena, report, reason=" ", confirm=key_of(plan))
+
+    assert answer.status_code == 422
+    assert "Say why, for the record." in answer.content.decode()
+    assert not Invalidation.objects.exists()
 
 
-def test_it_is_revoked_by_one_press(client_of_sender: Client, lena: Browser) -> None:
-    report = sent(client_of_sender, 1)[0]
+def test_it_is_revoked_by_one_press(client_of_sender: Client, policy: Any, lena: Browser) -> None:
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
     number = str(Invalidation.objects.get().pk)
 
     assert lena.post(address(report), {"revoke": number}).status_code == 302
 
-    assert standings() == ["pending"]
+    assert standings() == ["judged_safe"]
     html = page(lena, address(report))
     assert "1 report counts again." in html
     assert "Revoke it" not in html
@@ -151,19 +172,59 @@ def test_it_is_revoked_by_one_press(client_of_sender: Client, lena: Browser) -> 
         assert lena.post(address(report), {"revoke": odd}).status_code == 404
 
 
-def test_the_closed_item_says_why_it_is_resolved(client_of_sender: Client, lena: Browser) -> None:
-    report = sent(client_of_sender, 1)[0]
+def test_the_closed_item_says_why_it_is_resolved(
+    client_of_sender: Client, policy: Any, lena: Browser
+) -> None:
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     assert "Closed, because who reported it acted in bad faith." in page(lena, "/review/resolved/")
 
 
 def test_its_sender_reads_that_it_is_resolved_by_no_decision(
-    client_of_sender: Client, lena: Browser
+    client_of_sender: Client, policy: Any, lena: Browser
 ) -> None:
-    report = sent(client_of_sender, 1)[0]
+    report = judged_safe_by(client_of_sender, policy, "bad")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()
 
     assert (told["status"], told["decision"]) == ("resolved", None)
+
+
+def test_what_happened_to_an_item_tells_who_invalidated_and_revoked_and_why(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report, other = sent(client_of_sender, 2)
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+    story = "<bdi>lena</bdi> invalidated reports of this reporter:"
+    revoked = "What <bdi>lena</bdi> had invalidated counts again."
+
+    for each in (report, other):
+        html = page(lena, f"/review/items/{each.item_id}/")
+        assert f'{story} <q dir="auto">a campaign</q>' in html
+        assert revoked not in html
+
+    lena.post(address(report), {"revoke": str(Invalidation.objects.get().pk)})
+
+    html = page(lena, f"/review/items/{report.item_id}/")
+    assert html.index(story) < html.index(revoked)
+
+
+def test_after_an_invalidation_a_reporter_is_not_taken_for_a_new_one(
+    client_of_sender: Client, lena: Browser
+) -> None:
+    report = sent(client_of_sender, 1)[0]
+    post(lena, report, confirm=key_of(post(lena, report).content.decode()))
+
+    html = page(lena, address(report))
+    assert ">Reporter invalidated before</h2>" in html
+    assert "Reports of theirs were invalidated: they count like an unreliable reporter." in html
+    assert "No person has decided about a report of theirs yet." not in html
+    assert '<dt>Of these invalidated</dt><dd class="num">1</dd>' in html
+    html = page(lena, f"/review/items/{report.item_id}/")
+    assert f'class="tag pending" href="{address(report)}">reporter invalidated before</a>' in html
+
+    lena.post(address(report), {"revoke": str(Invalidation.objects.get().pk)})
+
+    assert ">New reporter</h2>" in page(lena, address(report))

@@ -81,7 +81,7 @@ def test_a_brigade_is_explained_with_its_counts(
     for address in ("/review/needs-review/", f"/review/items/{returned.item_id}/"):
         html = page(dana, address)
         assert "9 of the 12 people had never reported anything before." in html
-        assert "6 of the 12 people have seldom been right before." in html
+        assert "6 of the 12 people have seldom been right or acted in bad faith before." in html
         assert BRIGADE in html
 
 

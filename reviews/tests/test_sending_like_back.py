@@ -6,12 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from classifier.models import PolicyVersion
+from classifier.models import Disagreement, PolicyVersion
 from classifier.tests import history
 from classifier.tests.batches import make_batch
-from reports.models import AuditEntry, Report
+from reports.models import AuditEntry, Report, Severity
+from reports.tests.invalidating import invalidate
 from reports.tests.sending import Client, body_saying
-from reviews.models import BlindAudit
+from reviews.models import BlindAudit, Decision
 from reviews.quality.reopen import send_back
 from reviews.tests.misses import MISSED, find_missed, send_safe
 from reviews.tests.people import classify, decide, log_in, page
@@ -60,7 +61,7 @@ def test_the_chosen_go_back_to_review_each_item_with_its_answer_and_audit_row(
         (
             str(each.item_id),
             "lena",
-            {"like_the_miss": audit.pk, "reports": [str(each.public_id)]},
+            {"like_the_miss": audit.pk, "found": "hate", "reports": [str(each.public_id)]},
         )
         for each in (one, two)
     ]
@@ -114,6 +115,51 @@ def test_no_newer_policy_takes_it_away_from_people_again(
     send_back(audit=audit, report_ids=[like.pk], lead=lead)
 
     history.ask_again(like, make_batch(history.next_version()), category="none")
+
+    assert status_of(like) == ("needs_review", "needs_review")
+
+
+def test_it_stands_where_what_was_missed_would_stand_and_says_why(
+    client_of_sender: Client, policy: PolicyVersion, audit: BlindAudit, lena: Browser
+) -> None:
+    like = send_safe(client_of_sender, policy, "the same words")
+
+    press(lena, audit, like)
+
+    like.refresh_from_db()
+    severity = Severity(Decision.objects.get(audits=audit).severity or 0)
+    assert severity > Severity.NONE
+    assert (like.floor, like.rank, like.floor_rules) == (severity, severity, ["like_a_miss"])
+    why = "It is like something that an audit found to be missed."
+    assert why in page(lena, "/review/needs-review/")
+    assert why in page(lena, "/review/needs-review/?rule=like_a_miss")
+    html = page(lena, f"/review/items/{like.item_id}/")
+    assert html.count(why) == 2  # at its head and beside what the machine answered
+    assert "<bdi>lena</bdi> sent it back to review, for it is like something" in html
+    assert "Found there: Hate." in html
+
+
+def test_what_a_batch_disagreed_about_is_settled_when_it_is_sent_back(
+    client_of_sender: Client, policy: PolicyVersion, audit: BlindAudit, lena: Browser
+) -> None:
+    like = send_safe(client_of_sender, policy, "the same words")
+    history.ask_again(like, make_batch(history.next_version()), category="hate")
+    assert Disagreement.objects.get().state == "open"
+
+    press(lena, audit, like)
+
+    assert Disagreement.objects.get().state == "settled"
+
+
+def test_an_invalidation_of_who_reported_it_does_not_close_it(
+    client_of_sender: Client, policy: PolicyVersion, dana: Browser, lena: Browser
+) -> None:
+    missed, like = (send_safe(client_of_sender, policy, "Buy cheap watches.") for _ in range(2))
+    press(lena, find_missed(dana, missed, category="spam"), like)
+    like.refresh_from_db()
+    assert like.rank < Severity.HIGH
+
+    invalidate(like)
 
     assert status_of(like) == ("needs_review", "needs_review")
 

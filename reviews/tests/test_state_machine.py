@@ -21,7 +21,9 @@ from classifier.sweep import choose
 from classifier.tests.situations import empty_queue
 from reports.nudge import Lane
 from reviews.tests.expected import JobRow, in_turns
+from reviews.tests.machine import Intake
 from reviews.tests.taking_back import UNDO_SECONDS, Undoers
+from reviews.tests.workers import SAFE
 
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 
@@ -47,6 +49,20 @@ class Walk(Undoers):
             self.reports[report].jobs.setdefault(policy.number, JobRow())
         self.reached["parked"] += parked
         self.reached["swept"] += len(chosen)
+
+    @rule(report=Intake.sent)
+    def the_last_holder_dies(self, report: int) -> None:
+        """Of itself a third lease would seldom run out before something else comes of it."""
+        self.workers_claim(report, [-1], 2)
+        self.time_passes(self.worth_a_claim(report), "leases")
+        self.the_sweep_comes_round(1)
+
+    @rule(report=Intake.sent)
+    def others_report_it_before_it_is_judged_safe(self, report: int) -> None:
+        """Likewise: a first verdict seldom finds several."""
+        self.two_more_reports(report)
+        for holder in self.claim(report, -1):
+            self.a_worker_ends(holder, SAFE)
 
     def replay(self) -> None:
         policy, everything = self.versions[-1], Selection()
@@ -89,4 +105,5 @@ def test_whatever_happens_the_invariants_hold() -> None:
         *("an override taken back", "a proposal taken back"),
         *("an approval taken back", "an escalation taken back"),
         *("taken back after a verdict", "taken back after a report"),
+        *("brought back", "kept by who reported it", "brought back again by taking back"),
     }

@@ -80,6 +80,9 @@ class History(Undoers):
             if known.status == "pending" and not (known.floor or known.decided):
                 yield known
 
+    def is_back(self, item: int) -> bool:
+        return any(each.brought_back for each in self.of_item(item))
+
     def ask_again(self, known: Expected, policy: "PolicyVersion", answer: Answer) -> None:
         if policy.number not in self.batches:
             self.batches[policy.number] = make_batch(policy)
@@ -90,7 +93,7 @@ class History(Undoers):
             Held(claimed, known.floor),
             answer,
             history=True,
-            in_hand=known.item in self.in_hand,
+            in_hand=known.item in self.in_hand or self.is_back(known.item),
             retired=policy is not self.versions[-1],
         )
         if before == "needs_review" and became == "current" and ANSWERS[answer][1]:

@@ -13,7 +13,7 @@ from reviews.quality.whiskers import (
     draw_whiskers,
     round_maximum,
 )
-from reviews.templatetags.quality_words import interval, percent
+from reviews.templatetags.quality_words import interval, on_axis, percent, value_of
 
 ENGLISH = Measured("en", 0.004, 0.001, 0.012, 900)
 ARABIC = Measured("ar", 0.02, 0.01, 0.04, 400)
@@ -110,10 +110,10 @@ def test_an_axis_of_its_own_cuts_what_lies_beyond() -> None:
     assert [tick.value for tick in picture.ticks] == [-1, 0, 1]
 
 
-def test_an_interval_that_is_not_known_is_its_value() -> None:
+def test_what_has_no_interval_is_a_point_without_a_whisker() -> None:
     (row,) = draw(Measured("en", 0.5, None, None, 3)).rows
 
-    assert row.low == row.at == row.high
+    assert (row.at, row.low, row.high) == ("50.00%", "", "")
 
 
 def test_a_long_name_is_cut_in_the_picture() -> None:
@@ -164,8 +164,8 @@ def test_mirrored_the_oldest_month_stands_at_the_right() -> None:
     [
         (0, "0%"),
         (1, "100%"),
-        (0.857143, "85.7%"),
-        (0.99999, "100.0%"),
+        (0.857143, "86%"),
+        (0.0323, "3.2%"),
         (0.0046, "0.46%"),
         (0.00004, "0.004%"),
     ],
@@ -174,11 +174,55 @@ def test_a_share_is_rounded_and_has_more_digits_the_smaller_it_is(share: float, 
     assert percent(share) == said
 
 
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((0.1523, 0.1012, 0.63, 22), "15% (10% to 63%)"),
+        ((0.1523, 0.0028, 0.63, 22), "15.2% (0.3% to 63.0%)"),
+        ((0.1523, 0.1012, 0.2, 1000), "15.2% (10.1% to 20.0%)"),
+        ((0.0046, 0.0012, 0.012, 900), "0.46% (0.12% to 1.20%)"),
+        ((0, 0, 0.0371, 100), "0% (0% to 3.7%)"),
+        ((1, 0.158, 1, 1), "100% (16% to 100%)"),
+    ],
+)
+def test_a_share_and_its_interval_have_the_same_number_of_digits(
+    numbers: tuple[float, float, float, int], said: str
+) -> None:
+    of = Measured("en", *numbers)
+
+    assert interval(of, "share") == said
+    assert value_of(of, "share") == said.partition(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "said"),
+    [
+        (0.5, "share", "50%"),
+        (0.025, "share", "2.5%"),
+        (0.05, "share", "5%"),
+        (0.00005, "share", "0.005%"),
+        (1, "kappa", "1"),
+        (0.5, "kappa", "0.5"),
+        (-1, "kappa", "\u2068-1\u2069"),
+    ],
+)
+def test_an_axis_has_no_digits_but_those_that_its_numbers_have(
+    value: float, kind: str, said: str
+) -> None:
+    assert on_axis(value, kind) == said
+
+
 def test_a_kappa_is_rounded_and_not_cut() -> None:
     assert interval(Measured("pair", 0.7199999, 0.1, 0.999, 7), "kappa") == "0.72 (0.10 to 1.00)"
+
+
+def test_the_sign_of_a_kappa_stays_before_it_in_a_line_that_is_read_leftwards() -> None:
+    said = interval(Measured("pair", -0.2, -0.5, 0.1, 7), "kappa")
+
+    assert said == "\u2068-0.20\u2069 (\u2068-0.50\u2069 to 0.10)"
 
 
 def test_what_has_no_number_says_why() -> None:
     assert interval(NOBODY, "share") == "not enough"
     assert interval(Measured("pair", None, None, None, 7), "kappa") == "all said the same"
-    assert interval(Measured("pair", 1, None, None, 7), "kappa") == "1.00"
+    assert interval(Measured("pair", 1, None, None, 7), "kappa") == "1.00 (too few for an interval)"

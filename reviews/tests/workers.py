@@ -1,7 +1,6 @@
 """The state machine's workers: they claim, answer late or twice, fail, and outlive their leases."""
 
-from collections import Counter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, consumes, multiple, precondition, rule
@@ -42,8 +41,6 @@ class Held(NamedTuple):
 
 class Workers(Intake):
     """Workers and the clock over the reports that have arrived."""
-
-    reached: ClassVar[Counter[str]] = Counter()
 
     held = Bundle("held")
 
@@ -105,10 +102,13 @@ class Workers(Intake):
         self.answers += 1
         words = f"Answer {self.answers}."
         severity, safe = ANSWERS[ending]
+        before = report.brought_back
+        several = self.several_bring_back(report.item, leaving=int(report.status == "needs_review"))
         expected = report.record(
             claimed.policy.number,
             Verdict(severity, safe and not holder.floor, words),
             waits=report.item in self.waits,
+            several=several,
             **of_batch,
         )
         recorded = record(
@@ -119,6 +119,7 @@ class Workers(Intake):
             summary=words,
         )
         assert recorded == expected
+        self.reached["kept by who reported it"] += report.brought_back and not before
         self.reached[expected] += 1
         return expected
 

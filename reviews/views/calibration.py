@@ -4,12 +4,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from classifier.models import active_policy_with_rest
+from reports.foreign_text import show_controls
+from reports.models import Item
 from reviews.claims import HeldByAnotherError
 from reviews.models import Decision, DoubleReview
 from reviews.quality.calibration import read_calibration
@@ -64,11 +68,20 @@ def settle_one(request: HttpRequest, review_id: int) -> HttpResponse:
         messages.warning(request, format_html(said, who=held.claim.reviewer.get_username()))
     else:
         offer = undo_tag(Decision.objects.get(pk=decided.pk)) if decided else ""
-        messages.success(request, _settled(decided), extra_tags=offer)
+        messages.success(request, _settled(review_id, decided), extra_tags=offer)
     return redirect(address_of("review-calibration", query=request.GET.urlencode()))
 
 
-def _settled(decided: Decision | None) -> str:
+def _settled(review_id: int, decided: Decision | None) -> SafeString:
+    """What was settled, and of which item."""
+    item = Item.objects.get(decisions__double_review=review_id)
+    address = reverse("review-item", args=[item.pk])
+    named = [show_controls(item.type), show_controls(item.external_id)]
+    link = format_html('<a href="{}"><bdi>{}</bdi> <bdi>{}</bdi></a>', address, *named)
+    return format_html("{} {}", _stands(decided), link)
+
+
+def _stands(decided: Decision | None) -> str:
     if decided is None:
         return _("Settled: the first answer stands.")
     if decided.kind == Decision.Kind.PROPOSAL:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from classifier.evaluation import sets_with
 from classifier.models import EvaluationCase, active_policy_with_rest
 from reports.models import Sender
-from reviews.quality.differences import Kind, read_differences
+from reviews.quality.differences import UNSURE, Kind, read_differences
 from reviews.quality.differences_form import KINDS, DifferencesForm
 from reviews.quality.differences_table import table_of
 from reviews.roles import ADD_CASE
@@ -41,6 +41,7 @@ def show_differences(request: HttpRequest) -> HttpResponse:
         "form": form,
         "chips": form.chips(),
         "page": page,
+        "unsure": UNSURE,
         "table": table_of(page.counts, chosen=chosen),
         "kinds": [
             (KINDS[kind], page.count_of(kind), urlencode({**around, "kind": kind})) for kind in Kind

@@ -9,7 +9,7 @@ from reviews.quality.draw import PlannedDraw, draw, plan_draw
 from reviews.quality.settle import settle_what_was_overridden
 
 _WORDS = {
-    Draw.Of.AUDITS: "verdicts of safe, to be audited",
+    Draw.Of.AUDITS: "items that were judged safe, to be audited",
     Draw.Of.DOUBLE_REVIEWS: "decisions, to be reviewed a second time",
 }
 

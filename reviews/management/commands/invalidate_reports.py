@@ -24,7 +24,8 @@ ACTOR = "command invalidate_reports"
 class Command(Operation):
     help = (
         "Have the reports of one reporter who acted in bad faith count for nothing, and close the "
-        "open ones that are not severe and that nobody has a hand in. Without --execute it prints "
+        "open ones that have a verdict, are not severe and that nobody has a hand in. Those that "
+        "were pending can be closed by another run. Without --execute it prints "
         "the plan and changes nothing. Twice changes nothing. --revoke puts everything back."
     )
     where = {"item_type": bool}
@@ -49,11 +50,11 @@ class Command(Operation):
         self.tell("plan", facts, _words(plan, sender, reporter))
         if self.is_dry_run(options):
             return
-        if not options["reason"]:
-            raise CommandError("--reason: say why, for the record.", returncode=Exit.USAGE)
         if not plan.reports:
             self.tell("done", {"invalidation": None, "reports": 0}, ["There was nothing to do."])
             return
+        if not options["reason"]:
+            raise CommandError("--reason: say why, for the record.", returncode=Exit.USAGE)
         begun = begin_invalidation(
             sender=sender,
             pseudonym=reporter,
@@ -111,7 +112,9 @@ def _words(plan: Plan, sender: Sender, reporter: str) -> Iterator[str]:
         return
     yield f"received from {plan.oldest} to {plan.newest}"
     for number, words in (
+        (plan.marked, "of them count for nothing already, and would now be closed"),
         (plan.closed, "would be closed"),
+        (plan.pending, "stay pending: they wait for their verdict"),
         (plan.resolved, "are resolved already"),
         (plan.severe, "stay open: they are severe"),
         (plan.decided, "stay open: a decision names them"),
