@@ -6,6 +6,8 @@ from importlib import import_module
 
 from django.db import migrations
 
+from reviews.migrations._first_rates import FIRST_RATES
+
 FORWARD = """
 CREATE TRIGGER draw_stands BEFORE UPDATE OR DELETE ON reviews_draw
     FOR EACH ROW EXECUTE FUNCTION refuse_write('draw_stands');
@@ -113,14 +115,6 @@ CREATE CONSTRAINT TRIGGER report_status_agrees_after_revoking
     FOR EACH ROW EXECUTE FUNCTION report_status_agrees_after_revoking();
 CREATE TRIGGER invalidated_report_stands BEFORE UPDATE OR DELETE ON reports_invalidatedreport
     FOR EACH ROW EXECUTE FUNCTION refuse_write('invalidated_report_stands');
-
--- Two of a hundred verdicts of safe, and some of each kind; one of twenty decisions; one of ten other
--- items blind as well, so that being blind tells nothing; and one of five that are handed out.
-INSERT INTO reviews_samplingrate (of, language, category, band, rate, at_least) VALUES
-    ('audits', '', '', '', 0.02, 3),
-    ('double_reviews', '', '', '', 0.05, 0),
-    ('blind', '', '', '', 0.1, 0),
-    ('mixed_in', '', '', '', 0.2, 0);
 """
 
 _BEFORE: str = import_module("reviews.migrations.0006_what_decisions_may_say").FORWARD
@@ -143,4 +137,7 @@ DROP TRIGGER draw_stands ON reviews_draw;
 
 class Migration(migrations.Migration):
     dependencies = [("reviews", "0008_quality"), ("reports", "0007_quality")]
-    operations = [migrations.RunSQL(FORWARD, BACKWARD)]
+    operations = [
+        migrations.RunSQL(FORWARD, BACKWARD),
+        migrations.RunSQL(FIRST_RATES, migrations.RunSQL.noop),
+    ]

@@ -1,6 +1,7 @@
 """One browser a module, for the tests that look at pages as people do; and two people at work."""
 
 import os
+import threading
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
+from classifier.tests.situations import wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.tests.chromium import chromium, open_context
@@ -59,6 +61,8 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
             context.pages[0].wait_for_timeout(10)
         context.close()
         assert [each for each in complaints if not expected or not each.startswith(expected)] == []
+    # A page that is closed does not wait for its answer, and the server is at it still.
+    wait_until(lambda: not any("process_request" in each.name for each in threading.enumerate()))
 
 
 @pytest.fixture
