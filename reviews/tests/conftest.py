@@ -27,6 +27,16 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
+def live_server(live_server: Any) -> Iterator[Any]:
+    """The server; the database is emptied once it has nothing to do any more.
+
+    A page that is closed does not wait for its answer, while the server still works at it.
+    """
+    yield live_server
+    wait_until(lambda: not any("process_request" in each.name for each in threading.enumerate()))
+
+
+@pytest.fixture
 def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
     """Opens pages in fresh profiles; at the end no page may have complained of anything.
 
@@ -61,8 +71,6 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
             context.pages[0].wait_for_timeout(10)
         context.close()
         assert [each for each in complaints if not expected or not each.startswith(expected)] == []
-    # A page that is closed does not wait for its answer, and the server is at it still.
-    wait_until(lambda: not any("process_request" in each.name for each in threading.enumerate()))
 
 
 @pytest.fixture
