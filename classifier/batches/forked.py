@@ -55,7 +55,9 @@ def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[
     code = 1
     try:
         os.close(reading)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # Whatever the parent answers to them.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         # The parent's own, with its locks: it is left alone, and psycopg closes none that it inherited.
         connection.connection = None
@@ -69,8 +71,6 @@ def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[
         code = 0
     except Exception:  # noqa: BLE001 - told here, for the process ends
         sys.excepthook(*sys.exc_info())
-    except KeyboardInterrupt:
-        code = 128 + signal.SIGINT
     finally:
         # Nothing of the parent's is flushed or closed twice.
         os._exit(code)
