@@ -1,16 +1,12 @@
 """The admin of decisions: evidence, only read."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from reports.admin import EvidenceAdmin, describe
+from reports.admin import EvidenceOfItems
 from reports.foreign_text import show_controls
-from reports.models import Item
 from reviews import (
     accounts_admin,
     action_admin,
@@ -33,7 +29,7 @@ __all__ = [
 
 
 @admin.register(Decision)
-class DecisionAdmin(EvidenceAdmin):
+class DecisionAdmin(EvidenceOfItems):
     list_display = (
         "about",
         "kind",
@@ -62,17 +58,6 @@ class DecisionAdmin(EvidenceAdmin):
     readonly_fields = ("about", "their_note", "their_reason")
     list_filter = ("kind", "action", "severity")
     list_select_related = ("item", "reviewer", "action")
-    search_fields = ("item__external_id",)
-    search_help_text = _("An item's id at the sender.")
-    ordering = ("-id",)
-    sortable_by = ()
-
-    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        return rows.filter(item__in=Item.objects.filter(external_id=term))
-
-    @admin.display(description=_("item"))
-    def about(self, decision: Decision) -> SafeString:
-        return describe(decision.item)
 
     @admin.display(description=_("note for colleagues"))
     def their_note(self, decision: Decision) -> SafeString:

@@ -10,10 +10,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from reports.admin import EvidenceAdmin, describe
+from reports.admin import EvidenceOfItems
 from reports.admin.filters import ALL, DefaultFilter
 from reports.foreign_text import show_controls
-from reports.models import Item
 from reviews.models import Claim, Hold
 
 
@@ -32,20 +31,8 @@ class OpenFilter(DefaultFilter):
         return queryset if self.chosen == ALL else queryset.in_force()  # type: ignore[attr-defined]
 
 
-class ByItem(EvidenceAdmin):
-    """Rows about an item: found by its id at the sender, with a link to the desk."""
-
-    search_fields = ("item__external_id",)
-    search_help_text = _("An item's id at the sender.")
-    ordering = ("-id",)
-    sortable_by = ()
-
-    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        return rows.filter(item__in=Item.objects.filter(external_id=term))
-
-    @admin.display(description=_("item"))
-    def about(self, row: Claim | Hold) -> SafeString:
-        return describe(row.item)
+class WithDesk(EvidenceOfItems):
+    """With a link to the item at the desk."""
 
     @admin.display(description=_("at the desk"))
     def desk(self, row: Claim | Hold) -> SafeString:
@@ -59,7 +46,7 @@ class ByItem(EvidenceAdmin):
 
 
 @admin.register(Claim)
-class ClaimAdmin(ByItem):
+class ClaimAdmin(WithDesk):
     list_display = ("about", "who", "by", "claimed_at", "expires_at", "released_at", "desk")
     fields = ("about", "who", "by", "their_note", "claimed_at", "expires_at", "released_at")
     readonly_fields = ("about", "who", "by", "their_note")
@@ -76,7 +63,7 @@ class ClaimAdmin(ByItem):
 
 
 @admin.register(Hold)
-class HoldAdmin(ByItem):
+class HoldAdmin(WithDesk):
     list_display = ("about", "kind", "who", "placed_at", "until", "ended_at", "desk")
     fields = ("about", "kind", "who", "their_note", "placed_at", "until", "ended_at")
     readonly_fields = ("about", "who", "their_note")

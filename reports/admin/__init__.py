@@ -4,11 +4,19 @@ A file for each thing that is shown; `evidence` and `filters` hold what all of t
 """
 
 from reports.admin import audit_entries, items, report_lists, returns, senders
-from reports.admin.evidence import AnyModelAdmin, EvidenceAdmin, describe, person, severity_word
+from reports.admin.evidence import (
+    AnyModelAdmin,
+    EvidenceAdmin,
+    EvidenceOfItems,
+    describe,
+    person,
+    severity_word,
+)
 
 __all__ = [
     "AnyModelAdmin",
     "EvidenceAdmin",
+    "EvidenceOfItems",
     "audit_entries",
     "describe",
     "items",

@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from reports.audit import write_audit
 from reports.counting import COUNTED_AT_MOST
@@ -88,6 +89,22 @@ def describe(item: Item) -> SafeString:
     return format_html(
         "<bdi>{}</bdi> <bdi>{}</bdi>", show_controls(item.type), show_controls(item.external_id)
     )
+
+
+class EvidenceOfItems(EvidenceAdmin):
+    """Rows about an item each, found by its id at the sender."""
+
+    search_fields = ("item__external_id",)
+    search_help_text = _("An item's id at the sender.")
+    ordering = ("-id",)
+    sortable_by = ()
+
+    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
+        return rows.filter(item__in=Item.objects.filter(external_id=term))
+
+    @admin.display(description=_("item"))
+    def about(self, row: Any) -> SafeString:
+        return describe(row.item)
 
 
 def severity_word(rank: int) -> SafeString:

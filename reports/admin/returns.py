@@ -9,10 +9,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from reports.admin.evidence import EvidenceAdmin, describe
+from reports.admin.evidence import EvidenceAdmin, EvidenceOfItems
 from reports.admin.filters import EndedFilter, SenderFilter
 from reports.foreign_text import show_controls
-from reports.models import Invalidation, Item, Report, Return
+from reports.models import Invalidation, Report, Return
 
 
 class OpenFilter(EndedFilter):
@@ -26,7 +26,7 @@ class RevokedFilter(EndedFilter):
 
 
 @admin.register(Return)
-class ReturnAdmin(EvidenceAdmin):
+class ReturnAdmin(EvidenceOfItems):
     """Written by intake and by verdicts; a decision ends it."""
 
     list_display = ("about", "reporters", "brigade", "returned_at", "ended_at")
@@ -44,17 +44,6 @@ class ReturnAdmin(EvidenceAdmin):
     readonly_fields = ("about", "brigade")
     list_filter = (OpenFilter,)
     list_select_related = ("item",)
-    search_fields = ("item__external_id",)
-    search_help_text = _("An item's id at the sender.")
-    ordering = ("-id",)
-    sortable_by = ()
-
-    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        return rows.filter(item__in=Item.objects.filter(external_id=term))
-
-    @admin.display(description=_("item"))
-    def about(self, returned: Return) -> SafeString:
-        return describe(returned.item)
 
     @admin.display(description=_("looks like a brigade"))
     def brigade(self, returned: Return) -> str:
