@@ -3,12 +3,11 @@
 import os
 import threading
 from collections.abc import Iterator
-from time import monotonic
 from typing import Any
 
 import pytest
 from django.test import Client as HttpClient
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from classifier.tests.situations import wait_until
 from reports.models import Report
@@ -42,33 +41,15 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Any]:
 
     `expected`: how a complaint begins that the test provokes.
     """
-    opened: list[tuple[BrowserContext, list[str], str, bool]] = []
-    unanswered: set[Request] = set()
-
-    def went_out(request: Request) -> None:
-        unanswered.add(request)
-
-    def ended(request: Request) -> None:
-        unanswered.discard(request)
+    opened: list[tuple[BrowserContext, list[str], str]] = []
 
     def open_one(*, expected: str = "", **options: Any) -> Page:
         context, complaints = open_context(browser, live_server.url, **options)
-        opened.append((context, complaints, expected, options.get("java_script_enabled", True)))
-        context.on("request", went_out)
-        context.on("requestfinished", ended)
-        context.on("requestfailed", ended)
+        opened.append((context, complaints, expected))
         return context.new_page()
 
     yield open_one
-    for context, complaints, expected, scripts in opened:
-        # A draft on its way would meet a database that is being emptied: none goes out any more, …
-        for page in context.pages if scripts else []:
-            page.evaluate(
-                "document.querySelector('#decision')?.dispatchEvent(new Event('desk:sent'))"
-            )
-        until = monotonic() + 2  # … and what did is answered
-        while unanswered and context.pages and monotonic() < until:
-            context.pages[0].wait_for_timeout(10)
+    for context, complaints, expected in opened:
         context.close()
         assert [each for each in complaints if not expected or not each.startswith(expected)] == []
 
