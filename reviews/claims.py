@@ -19,6 +19,7 @@ from reports.models import Item
 from reviews.holds import kept_from
 from reviews.models import LONGEST_CLAIM, Claim, Hold
 from reviews.roles import DECIDE_ESCALATED
+from reviews.standing import is_overridden
 
 HOLDS = timedelta(minutes=10)
 
@@ -94,18 +95,15 @@ def take(  # noqa: PLR0913 - a claim has so many sides
 # Two statements in one transaction. The second begins once the item is locked, so it sees a hold
 # that came to be while the first one waited: a statement that waits reads on as when it began.
 # What ran out gives way first. A claim of one's own that stands is only renewed.
-_TAKE = """
+_TAKE = f"""
 SELECT FROM reports_item WHERE id = %(item)s FOR NO KEY UPDATE;
 WITH item AS (
     SELECT id FROM reports_item
     WHERE id = %(item)s AND list = coalesce(%(list)s, list) AND (list <> 'resolved'
         OR EXISTS (SELECT FROM reviews_doublereview AS review
+            JOIN reviews_decision AS reviewed ON reviewed.id = review.decision_id
             WHERE review.id = %(double_review)s::bigint AND answered_at IS NULL
-                AND NOT EXISTS (SELECT FROM reviews_decision AS later
-                    WHERE later.item_id = reports_item.id AND later.id > review.decision_id
-                        AND later.kind <> 'undo' AND NOT EXISTS (
-                            SELECT FROM reviews_decision AS undo
-                            WHERE undo.overrides_id = later.id AND undo.kind = 'undo'))))
+                AND reviewed.item_id = reports_item.id AND NOT {is_overridden("reviewed")}))
 ), over AS (
     UPDATE reviews_claim SET released_at = expires_at
     WHERE item_id IN (SELECT id FROM item)
@@ -137,7 +135,7 @@ WITH item AS (
     FROM taken WHERE is_new AND %(audit)s
 )
 SELECT EXISTS (SELECT FROM taken)
-"""
+"""  # noqa: S608 - our own constant
 
 
 def end_what_ran_out(item: Item) -> None:

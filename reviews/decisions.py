@@ -136,7 +136,7 @@ def _write(  # noqa: PLR0913 - one row has so many sides
 ) -> Decision:
     """The row and all that follows from it, under the locks of the item and the reports."""
     action = Action.objects.get(pk=wish.action)
-    version, category_severity = _weigh(wish.category)
+    version, category_severity = weigh(wish.category)
     severity = max(item.rank, category_severity)
     proposed = approves is None and action.needs_second(severity)
     decision = Decision.objects.create(
@@ -232,7 +232,7 @@ def _agrees(standing: Decision | None, reviewer: User, wish: Wish) -> bool:
     return proposed == (wish.action, wish.category, wish.reason)
 
 
-def _weigh(category: str) -> tuple[PolicyVersion | None, int]:
+def weigh(category: str) -> tuple[PolicyVersion | None, int]:
     """The active version that names the category, and how severe it holds it to be."""
     policy = PolicyVersion.objects.active() if category else None
     try:

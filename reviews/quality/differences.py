@@ -7,7 +7,7 @@ back, from when it is in effect, and only if it settles the reports that it is a
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -130,17 +130,11 @@ def read_differences(*, reader: User, narrowed: Narrowed, after: str = "") -> Di
     )
     if len(shown) > PAGE:
         decision, report, _machine, _people = shown[PAGE - 1]
-        return _leading_on(page, f"{newest + 1}.{decision}.{report}")
+        return replace(page, after=f"{newest + 1}.{decision}.{report}")
     over = narrowed.within and oldest_at and oldest_at < timezone.now() - narrowed.within
     if looked < LOOKED_THROUGH or over:
         return page
-    return _leading_on(page, f"{oldest}.{oldest}.0", looked_through=LOOKED_THROUGH)
-
-
-def _leading_on(
-    page: DifferencesPage, after: str, *, looked_through: int | None = None
-) -> DifferencesPage:
-    return DifferencesPage(page.cards, page.counts, page.agreeing, after, looked_through)
+    return replace(page, after=f"{oldest}.{oldest}.0", looked_through=LOOKED_THROUGH)
 
 
 def _cards(shown: list[tuple[int, int, str, str]]) -> list[Difference]:

@@ -101,6 +101,7 @@ class QualityPage:
                 gettext("The share missed, by the month in which the machine judged."),
                 gettext("month"),
                 [ShareRow(_measured(_month(each.label), each), each) for each in months],
+                over_time=True,
             ),
             self._shares(
                 "missed-by-language",
@@ -169,11 +170,18 @@ class QualityPage:
             ),
         ]
 
-    def _shares(
-        self, name: str, title: str, says: str, of: str, rows: Sequence[ShareRow]
+    def _shares(  # noqa: PLR0913 - a section has so many sides
+        self,
+        name: str,
+        title: str,
+        says: str,
+        of: str,
+        rows: Sequence[ShareRow],
+        *,
+        over_time: bool = False,
     ) -> Section:
         measured = [row.measured for row in rows]
-        mirrored, over_time = get_language_bidi(), name == "missed-by-month"
+        mirrored = get_language_bidi()
         picture = (
             draw_over_time(measured, mirrored=mirrored)
             if over_time

@@ -7,13 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from classifier.models import PolicyVersion
 from reports import lifecycle
 from reports.audit import write_audit
-from reports.models import Severity
 from reviews.blind import read_blindness
 from reviews.claims import refuse_if_held, release_item, take
-from reviews.decisions import StaleDecisionError, Wish
+from reviews.decisions import StaleDecisionError, Wish, weigh
 from reviews.drafts import forget_draft
 from reviews.models import Action, Decision, DoubleReview, Draft
 from reviews.undo import NotTheirsError, TooLateError
@@ -45,7 +43,8 @@ def answer_double_review(*, review_id: int, reviewer: User, wish: Wish) -> Doubl
         review.reviewer = reviewer
         review.action = action
         review.category = wish.category
-        review.severity = max(item.rank, first.severity or 0, _severity_of(wish.category))
+        _version, category_severity = weigh(wish.category)
+        review.severity = max(item.rank, first.severity or 0, category_severity)
         review.note = note
         review.answered_at = Now()
         review.agrees = _finding(action, wish.category) == _finding(first.action, first.category)
@@ -119,12 +118,3 @@ def _finding(action: Action | None, category: str) -> str | None:
     if action is None or not action.resolves:
         return None
     return category if action.upholds else ""
-
-
-def _severity_of(category: str) -> int:
-    """As the active version has it."""
-    policy = PolicyVersion.objects.active() if category else None
-    found = (
-        each["severity"] for each in (policy.categories if policy else []) if each["id"] == category
-    )
-    return next(found, Severity.NONE)

@@ -100,6 +100,12 @@ def open_item(request: HttpRequest, item_id: int) -> HttpResponse:
     return redirect(address_of("review-item", item_id, query=request.GET.urlencode()))
 
 
+def open_item_anew(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The same from a page of a list, whose key is none of the item's."""
+    query = {key: value for key, value in request.GET.items() if key != "after"}
+    return redirect(address_of("review-item", item_id, query=urlencode(query)))
+
+
 def open_list(request: HttpRequest, listed: ListPage) -> HttpResponse:
     query = urlencode(chosen_of(filters_of(request)))
     return redirect(address_of("review-list", listed.slug, query=query))

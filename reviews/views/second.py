@@ -1,11 +1,9 @@
 """Saying that an answer was a second review, and taking it back."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -16,7 +14,7 @@ from reviews.quality.second import take_back_answer
 from reviews.undo import NotTheirsError, TooLateError
 from reviews.undo_offer import undo_tag
 from reviews.views.access import decider, may_review
-from reviews.views.navigation import address_of
+from reviews.views.navigation import open_item_anew
 
 
 @require_POST
@@ -41,8 +39,7 @@ def undo_second(request: HttpRequest, second_id: int) -> HttpResponse:
     else:
         said = _("Taken back: your second review. %(item)s")
         messages.success(request, said % {"item": _item_of(review)})
-    query = {key: value for key, value in request.GET.items() if key != "after"}
-    return redirect(address_of("review-item", review.decision.item_id, query=urlencode(query)))
+    return open_item_anew(request, review.decision.item_id)
 
 
 def say_reviewed(request: HttpRequest, review: DoubleReview) -> None:

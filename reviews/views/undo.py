@@ -1,11 +1,9 @@
 """Taking a decision back, and saying what was decided beside the offer to do so."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,7 +16,7 @@ from reviews.models import Decision, Hold
 from reviews.undo import NotTheirsError, TooLateError, undo_decision
 from reviews.undo_offer import undo_tag
 from reviews.views.access import decider, may_review
-from reviews.views.navigation import address_of
+from reviews.views.navigation import open_item_anew
 from reviews.words import decided_action, decided_sentence
 
 
@@ -50,8 +48,7 @@ def undo(request: HttpRequest, decision_id: int) -> HttpResponse:
         messages.warning(request, format_html(said, since=since, item=named["item"]))
     else:
         messages.success(request, _("Taken back: %(action)s. %(item)s") % named)
-    query = {key: value for key, value in request.GET.items() if key != "after"}
-    return redirect(address_of("review-item", decision.item_id, query=urlencode(query)))
+    return open_item_anew(request, decision.item_id)
 
 
 def say_decided(request: HttpRequest, decision: Decision) -> None:
