@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Error, Locator, Page, Route, expect
 
 from classifier.models import PolicyVersion
+from classifier.tests.situations import wait_until
 from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.decisions import Wish, decide_item
@@ -50,6 +51,20 @@ def kept_here(page: Page) -> list[str]:
     return keys
 
 
+def lose(page: Page) -> BrowserContext:
+    """The page dies without a connection; its browser, back on the network.
+
+    A page that is only closed or left still sends its text, which Chromium's "offline" lets through
+    once that page is gone.
+    """
+    with page.expect_event("crash"), pytest.raises(Error):
+        page.goto("chrome://crash")
+    tabs = page.context
+    page.close()
+    tabs.set_offline(False)
+    return tabs
+
+
 def test_a_draft_comes_back_after_the_tab_was_closed_and_can_be_discarded(
     open_page: Any, item: Item
 ) -> None:
@@ -79,9 +94,7 @@ def test_what_was_typed_without_a_connection_is_kept_in_the_browser_until_the_se
     page = open_item(open_page(expected=LOST), item)
     page.context.set_offline(True)
     note_on(page).fill("typed in a tunnel")
-    tabs = page.context
-    page.close()
-    tabs.set_offline(False)
+    tabs = lose(page)
 
     page = tabs.new_page()
     page.goto(address_of(item))
@@ -95,15 +108,24 @@ def test_what_was_typed_without_a_connection_is_kept_in_the_browser_until_the_se
     assert kept_here(page) == []
 
 
+def test_the_last_words_are_sent_when_the_page_is_left(open_page: Any, item: Item) -> None:
+    page = open_page()
+    page.clock.install()  # nothing is sent for a moment having passed
+    page = open_item(page, item)
+    note_on(page).fill("and gone")
+
+    page.goto("/review/needs-review/")
+
+    wait_until(lambda: Draft.objects.filter(note="and gone").exists())
+
+
 def test_older_words_of_a_browser_are_offered_and_do_not_replace_what_the_server_has(
     open_page: Any, item: Item
 ) -> None:
     page = open_item(open_page(expected=LOST), item)
     page.context.set_offline(True)
     note_on(page).fill("typed in a tunnel")
-    tabs = page.context
-    page.close()
-    tabs.set_offline(False)
+    tabs = lose(page)
     elsewhere = open_page(expected=LOST)
     log_in(elsewhere, "dana")
     elsewhere.goto(address_of(item))
@@ -128,9 +150,7 @@ def test_a_page_goes_on_from_its_own_saved_draft_without_asking(open_page: Any, 
     expect(page.get_by_text("Draft saved.")).to_be_visible()
     page.context.set_offline(True)
     note_on(page).fill("saved, and then a tunnel")
-    tabs = page.context
-    page.close()
-    tabs.set_offline(False)
+    tabs = lose(page)
 
     page = tabs.new_page()
     page.goto(address_of(item))
