@@ -18,7 +18,15 @@ from reports.models import Report
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.models import Claim, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
-from reviews.tests.people import classify, decide, fill_list, judge_threat, log_in, page
+from reviews.tests.people import (
+    classify,
+    decide,
+    fill_list,
+    judge_threat,
+    log_in,
+    page,
+    without_triggers,
+)
 from reviews.undo import undo_decision
 
 LIST = "/review/quality/differences/"
@@ -413,7 +421,7 @@ def test_it_looks_through_so_many_decisions_by_their_indexes_and_leads_on_from_t
 def fill(client: Client, policy: PolicyVersion, count: int, *, found: str) -> None:
     """So many reports with this verdict, in which a person found no violation."""
     fill_list(client, policy, "resolved", count)
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor, without_triggers(cursor):
         cursor.execute(
             "INSERT INTO classifier_classification (report_id, policy_version_id, superseded,"
             " category, confidence, summary, quotes, severity, safe, rules, served_model,"
