@@ -24,7 +24,11 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+GUIDELINES = {
+    "type": "tag",
+    "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"],
+}
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 
 
 def axe_source() -> str:
@@ -39,16 +43,20 @@ def violations(shown: Page, complaints: list[str]) -> list[str]:
     found = [*complaints]
     shown.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     shown.evaluate(axe_source())
-    result: dict[str, Any] = shown.evaluate(
-        "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
-    )
-    assert result["passes"], "axe looked at nothing"
+    # In the dark only colours differ; one that is changing has not got there yet.
+    for scheme, only in (("dark", COLOURS), ("light", GUIDELINES)):
+        shown.emulate_media(color_scheme=scheme)
+        shown.evaluate("document.getAnimations().forEach(each => each.finish())")
+        result: dict[str, Any] = shown.evaluate(
+            "only => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only
+        )
+        assert result["passes"], "axe looked at nothing"
+        found += [
+            f"{scheme}: {each['id']}: {node['target']} {node['failureSummary']}"
+            for each in result["violations"]
+            for node in each["nodes"]
+        ]
     complaints.clear()  # axe tries inline styles of its own, which the policy refuses
-    found += [
-        f"{each['id']}: {node['target']} {node['failureSummary']}"
-        for each in result["violations"]
-        for node in each["nodes"]
-    ]
     return found
 
 
@@ -111,10 +119,9 @@ def several_at_once_and_a_lost_connection(
     return found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_no_page_violates_the_guidelines(
-    browser: Browser, live_server: Any, policy: PolicyVersion, language: str, scheme: str
+    browser: Browser, live_server: Any, policy: PolicyVersion, language: str
 ) -> None:
     addresses = furnish(policy)
     user = User.objects.create_superuser("root")
@@ -123,7 +130,7 @@ def test_no_page_violates_the_guidelines(
     Preferences.objects.create(user=user, pause_after=1)
     session = HttpClient()
     session.force_login(user)
-    context, complaints = open_context(browser, live_server.url, color_scheme=scheme)
+    context, complaints = open_context(browser, live_server.url, color_scheme="light")
     name = settings.LANGUAGE_COOKIE_NAME
     context.add_cookies([{"name": name, "value": language, "url": live_server.url}])
     shown = context.new_page()
