@@ -1,11 +1,12 @@
 """What every test of the product can ask for."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
 from pytest_django import Settings
 
 from classifier.models import PolicyVersion
@@ -68,3 +69,11 @@ def check_constraints_now() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done within is undone, so that each try starts from the same rows."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

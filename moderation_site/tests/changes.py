@@ -15,7 +15,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
-from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -26,10 +25,10 @@ from moderation_site.tests.addresses import every_route
 from moderation_site.tests.everything import PASSWORD, Installation
 from reports.models import InvalidatedReport, Invalidation, Item, Report
 from reports.tests.sending import body_saying
+from reports.tests.unguarded import unguarded
 from reviews.claims import claim_item
 from reviews.models import BlindAudit, Claim, Decision, DoubleReview, Preferences, SavedView
 from reviews.tests.forms import form_values
-from reviews.tests.harms import unguarded
 from reviews.tests.misses import find_missed, send_safe
 from reviews.tests.people import form_of
 from reviews.tests.sampling import judge_safe
@@ -96,7 +95,7 @@ def first_permission() -> list[int]:
 
 def judge_some_safe(everything: Installation) -> None:
     """Since the last draw, which was longer ago."""
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         cursor.execute(
             "UPDATE reviews_draw SET since = since - interval '3 hours',"
             " until = until - interval '3 hours';"

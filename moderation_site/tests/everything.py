@@ -1,7 +1,5 @@
 """An installation with one row of every kind that an address may name."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
-from django.db import transaction
 from django.db.models import Model
 from django.db.models.functions import Now
 from django.http import HttpRequest
@@ -159,14 +156,6 @@ def come_back(client: Client) -> None:
     item = {"type": "message", "id": resolved.item.external_id}
     for number in range(3):
         client.send(body_saying("settled", item=item, reporter={"id": f"again-{number}"}))
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """What is done within is undone, so that each try starts from the same rows."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 _AS_ANYBODY = HttpRequest()

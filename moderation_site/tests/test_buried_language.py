@@ -1,7 +1,7 @@
 """A model that calls violations of one language safe: reports over HTTP to it, and audits that find it."""
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from classifier.models import PolicyVersion
 from classifier.pipeline import Outcome, classify_report
@@ -10,9 +10,9 @@ from dev.standin.words import judge
 from reports.models import Report
 from reports.nudge import Lane
 from reports.tests.sending import Client, body_saying
+from reports.tests.unguarded import unguarded
 from reviews.quality.draw import draw
 from reviews.quality.estimates import named_languages, read_estimates
-from reviews.tests.harms import unguarded
 from reviews.tests.sampling import decide, rate_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,7 +39,7 @@ def send_all(client: Client) -> dict[int, str]:
 
 
 def two_hours_pass() -> None:
-    with transaction.atomic(), unguarded(), connection.cursor() as cursor:
+    with transaction.atomic(), unguarded() as cursor:
         cursor.execute(
             "UPDATE classifier_classification SET created_at = created_at - interval '2 hours'"
         )

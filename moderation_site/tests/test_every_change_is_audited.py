@@ -18,6 +18,7 @@ from django.db import connection
 from django.http import HttpRequest
 
 from classifier.models import PolicyVersion
+from conftest import undone
 from dev.standin.client import Standin
 from moderation_site.tests.addresses import (
     OF_A_MODEL,
@@ -26,7 +27,7 @@ from moderation_site.tests.addresses import (
     standard_routes,
 )
 from moderation_site.tests.changes import CHANGES, Change
-from moderation_site.tests.everything import Installation, furnish, undone
+from moderation_site.tests.everything import Installation, furnish
 from reports.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from classifier.models import PolicyVersion
+from conftest import undone
 from moderation_site.probes import PROBES
 from moderation_site.tests.addresses import (
     OF_A_MODEL,
@@ -16,7 +17,7 @@ from moderation_site.tests.addresses import (
     models_in_the_admin,
     standard_routes,
 )
-from moderation_site.tests.everything import STAFF, Installation, furnish, undone
+from moderation_site.tests.everything import STAFF, Installation, furnish
 from reports.models import Report
 from reports.tests.sending import report_body
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from reports.models import Report
 from reports.tests.outcomes import judge
 from reports.tests.sending import Client, body_saying
+from reports.tests.unguarded import unguarded
 
 ITEM = {"type": "message", "id": "m-1"}
 
@@ -36,8 +37,7 @@ def judged_safe_by(client: Client, policy: Any, reporter: str) -> Report:
 
 def time_passes(*, hours: float) -> None:
     """For whatever was reported, decided and brought back so far."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         for table, columns in (
             ("reports_report", ("received_at", "upheld_at")),
             ("reviews_decision", ("created_at", "effective_at")),
@@ -47,7 +47,6 @@ def time_passes(*, hours: float) -> None:
                 f"{name} = {name} - make_interval(secs => %(by)s)" for name in columns
             )
             cursor.execute(f"UPDATE {table} SET {moved}", {"by": hours * 3600})  # noqa: S608
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def standings() -> list[str]:

@@ -16,6 +16,7 @@ from reports.signals import LOOKED_UP, REPORTERS
 from reports.tests.invalidating import invalidate
 from reports.tests.outcomes import resolve
 from reports.tests.sending import Client, body_saying, make_sender
+from reports.tests.unguarded import unguarded
 from reports.triage import SIGNAL_RULES
 
 pytestmark = pytest.mark.django_db
@@ -333,11 +334,9 @@ def report_by_a_crowd(count: int, *, like: Report) -> None:
         'idempotency_key', gen_random_uuid(), 'reporter_pseudonym', 'p' || n))).*
     FROM reports_report AS row CROSS JOIN generate_series(1, %s) AS n
     WHERE """
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute(f"{copies} status = 'resolved'", [count])
         cursor.execute(f"{copies} id = %s", [count, like.pk])
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def test_who_acted_in_bad_faith_is_nobody_among_several_and_not_reliable_by_the_rest(

@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group, User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from classifier.evaluation import add_case, make_set
 from classifier.models import EvaluationCase, PolicyVersion
 from reports.models import Report, Severity
 from reports.tests.sending import Client, body_saying
+from reports.tests.unguarded import unguarded
 from reviews.models import Decision, DoubleReview
 from reviews.quality.findings import found_in
 from reviews.tests.people import decide, judge_threat, log_in, page
@@ -68,14 +69,12 @@ def hold_a_case(review: DoubleReview) -> EvaluationCase:
 
 def in_effect(decision: Decision) -> None:
     """The time to undo is over for it."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with transaction.atomic(), unguarded() as cursor:
         cursor.execute(
             "UPDATE reviews_decision SET created_at = created_at - interval '1 hour',"
             " effective_at = effective_at - interval '1 hour' WHERE id = %s",
             [decision.pk],
         )
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 NO_ANSWER = {

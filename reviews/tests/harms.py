@@ -1,13 +1,10 @@
 """What a damaged disk or a careless hand could do to the rows, and what must be named for it."""
 # ruff: noqa: S608 - the statements are our own
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
-from django.db import connection
-
 from classifier.tests.situations import make_many
+from reports.tests.unguarded import unguarded
 
 
 class Harm(NamedTuple):
@@ -335,17 +332,8 @@ HARMS = {
 }
 
 
-@contextmanager
-def unguarded() -> Iterator[None]:
-    """No trigger fires: rows change as they would by a damaged disk or a hand that knows better."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        yield
-        cursor.execute("SET LOCAL session_replication_role = origin")
-
-
 def lose_content() -> None:
     """102 reports without their content."""
     make_many("crowd", 102)
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         cursor.execute("DELETE FROM reports_content")

@@ -1,19 +1,18 @@
 """How tests log people in, and what they do in the browser's place."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
 from django.test import Client as Browser
 
 from classifier.models import Classification, PolicyVersion
 from reports import lifecycle
 from reports.models import Item, Report, Severity
 from reports.tests.sending import Client
+from reports.tests.unguarded import unguarded
 from reviews.models import Preferences
 
 
@@ -107,18 +106,6 @@ def time_runs_out(*, minutes: int = 11) -> None:
         )
 
 
-@contextmanager
-def without_triggers(cursor: CursorWrapper) -> Iterator[None]:
-    """For rows by the thousand; where the role may not, they are checked one by one."""
-    change = (
-        "SELECT set_config('session_replication_role', %s, false)"
-        " WHERE current_setting('is_superuser') = 'on'"
-    )
-    cursor.execute(change, ["replica"])
-    yield
-    cursor.execute(change, ["origin"])
-
-
 CHECKED_ROW_BY_ROW = 1_000
 """More rows than these are not checked by the triggers: what writes them writes fewer elsewhere."""
 
@@ -127,7 +114,7 @@ def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) ->
     """Write so many items with one report each into a list, by SQL; much faster than the API."""
     with transaction.atomic(), connection.cursor() as cursor:
         User.objects.get_or_create(username="filler")
-        with without_triggers(cursor) if count > CHECKED_ROW_BY_ROW else nullcontext():
+        with unguarded() if count > CHECKED_ROW_BY_ROW else nullcontext():
             for statement in _FILL:
                 cursor.execute(
                     statement,

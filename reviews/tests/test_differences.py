@@ -16,6 +16,7 @@ from classifier.models import Classification, PolicyVersion
 from classifier.tests.situations import load_version
 from reports.models import Report
 from reports.tests.sending import Client, body_saying, make_sender
+from reports.tests.unguarded import unguarded
 from reviews.models import Claim, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
 from reviews.tests.people import (
@@ -25,7 +26,6 @@ from reviews.tests.people import (
     judge_threat,
     log_in,
     page,
-    without_triggers,
 )
 from reviews.undo import undo_decision
 
@@ -229,14 +229,12 @@ def test_it_is_narrowed_by_language_sender_version_and_time(
 def make_older(text: str, *, days: int) -> None:
     """Decided so many days earlier."""
     (report,) = Report.objects.filter(content__body__messages__0__text=text)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute(
             "UPDATE reviews_decision SET created_at = created_at - make_interval(days => %s)"
             " WHERE item_id = %s",
             [days, report.item_id],
         )
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def test_a_filter_in_force_is_a_chip_that_takes_it_away(
@@ -257,10 +255,8 @@ def test_a_category_that_only_an_older_version_named_can_be_asked_for(
     lena: Browser, client_of_sender: Client, policy: PolicyVersion
 ) -> None:
     report = answered(client_of_sender, policy, "a text", machine="hate", people="none")
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute("UPDATE classifier_classification SET category = 'extremism'")
-        cursor.execute("SET LOCAL session_replication_role = origin")
     assert report.item_id
 
     ((_many, address),) = counts(page(lena, LIST)).values()
@@ -287,22 +283,16 @@ def test_a_decision_that_was_taken_back_or_is_not_in_effect_yet_does_not_count(
     settings.UNDO_SECONDS = 60
     report = answered(client_of_sender, policy, "a text", machine="none", people="hate")
     assert excerpts(page(lena, LIST)) == []
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute("UPDATE reviews_decision SET effective_at = now()")
-        cursor.execute("SET LOCAL session_replication_role = origin")
     assert excerpts(page(lena, LIST)) == ["a text"]
 
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute("UPDATE reviews_decision SET effective_at = now() + interval '1 minute'")
-        cursor.execute("SET LOCAL session_replication_role = origin")
     decision = Decision.objects.get()
     undo_decision(decision_id=decision.pk, reviewer=decision.reviewer)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute("UPDATE reviews_decision SET effective_at = now() WHERE kind = 'decision'")
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
     assert report.item_id
     assert excerpts(page(lena, LIST)) == []
@@ -421,7 +411,7 @@ def test_it_looks_through_so_many_decisions_by_their_indexes_and_leads_on_from_t
 def fill(client: Client, policy: PolicyVersion, count: int, *, found: str) -> None:
     """So many reports with this verdict, in which a person found no violation."""
     fill_list(client, policy, "resolved", count)
-    with connection.cursor() as cursor, without_triggers(cursor):
+    with unguarded() as cursor:
         cursor.execute(
             "INSERT INTO classifier_classification (report_id, policy_version_id, superseded,"
             " category, confidence, summary, quotes, severity, safe, rules, served_model,"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from classifier.models import Classification, PolicyVersion
@@ -12,9 +12,9 @@ from classifier.tests.situations import load_version
 from conftest import check_constraints_now
 from reports.models import AuditEntry, Report, Sender
 from reports.tests.sending import Client, make_sender
+from reports.tests.unguarded import unguarded
 from reviews.models import BlindAudit, DoubleReview, Draw, SamplingRate, Stratum
 from reviews.quality.draw import draw, plan_draw
-from reviews.tests.harms import unguarded
 from reviews.tests.sampling import decide, hours_ago, judge_safe, rate_of
 from reviews.undo import undo_decision
 
@@ -41,7 +41,7 @@ def counts(*fields: str) -> set[tuple[Any, ...]]:
 def age(decision: Any, hours: float) -> None:
     """Time passes: it has been in effect for so long."""
     check_constraints_now()
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         cursor.execute(
             "UPDATE reviews_decision SET effective_at = %s WHERE id = %s",
             [hours_ago(hours), decision.pk],
@@ -266,7 +266,7 @@ def test_the_next_draw_begins_where_the_last_one_ended(sender: Sender) -> None:
     judge_safe(sender.pk, 5, at=hours_ago(5))
     draw_now()
     end = hours_ago(4)
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         cursor.execute("UPDATE reviews_draw SET until = %s", [end])
     judge_safe(sender.pk, 6, at=end - timedelta(microseconds=1))
     judge_safe(sender.pk, 7, at=end)
@@ -282,7 +282,7 @@ def test_what_was_written_within_the_last_hour_is_in_the_next_draw(sender: Sende
 
     draw_now()
     assert counts() == {(3, 3)}
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         # Half an hour passes.
         cursor.execute(
             "UPDATE reviews_draw SET since = since - interval '30 minutes',"

@@ -13,11 +13,11 @@ from classifier.models import PolicyVersion
 from classifier.tests.situations import load_version
 from reports.models import Report, Sender
 from reports.tests.sending import Client
+from reports.tests.unguarded import unguarded
 from reviews.models import BlindAudit, Claim
 from reviews.quality.draw import draw
 from reviews.quality.estimates import Share, read_estimates
 from reviews.quality.intervals import clopper_pearson
-from reviews.tests.harms import unguarded
 from reviews.tests.sampling import decide, hours_ago, judge_safe, rate_of
 
 pytestmark = pytest.mark.django_db
@@ -199,7 +199,7 @@ def test_second_reviews_are_not_in_it(sender: Sender) -> None:
     rate_of("double_reviews", 1)
     (report,) = judge_safe(sender.pk, 1)
     decision = decide(report, "no_violation")
-    with unguarded(), connection.cursor() as cursor:
+    with unguarded() as cursor:
         cursor.execute(
             "UPDATE reviews_decision SET effective_at = effective_at - interval '2 hours' WHERE id = %s",
             [decision.pk],

@@ -15,6 +15,7 @@ from classifier.tests.history import ask_again, judged_safe, next_version
 from classifier.tests.situations import claim, record, send_text
 from reports.models import Report
 from reports.tests.sending import Client
+from reports.tests.unguarded import unguarded
 from reviews.tests.people import log_in, page
 
 pytestmark = pytest.mark.django_db
@@ -106,14 +107,12 @@ def test_purged_text_is_said_to_be_purged_and_not_compared(report: Report) -> No
 
 
 def test_a_verdict_that_was_carried_over_says_from_where(report: Report) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    with unguarded() as cursor:
         cursor.execute(
             "UPDATE classifier_classification SET carried_from_id ="
             " (SELECT id FROM classifier_classification WHERE policy_version_id = 1)"
             " WHERE policy_version_id = 2"
         )
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
     sentence = "Carried over from policy version 1, whose content is the same; no model was asked."
     assert sentence in on_page(report)[0]
