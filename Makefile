@@ -29,7 +29,7 @@ demo: .venv/.installed ## start everything on this machine and send 200 sample r
 	@exec $(PY) -m dev --stop-with-parent
 
 test: .venv/.installed-dev ## run all tests on a throw-away PostgreSQL and Valkey
-	@exec $(PY) -m pytest $(if $(DATABASE_URL)$(REDIS_URL),,-n 2 --dist loadfile)
+	@exec $(PY) -m pytest $(if $(DATABASE_URL)$(REDIS_URL),,-n 2 --dist loadfile --no-loadscope-reorder)
 
 check: export ENVIRONMENT := test
 check: export DATABASE_URL := $(NOWHERE)

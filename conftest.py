@@ -24,6 +24,11 @@ def pytest_report_header() -> str:
     return f"browser tests: {FOUND}" if FOUND else f"browser tests: NOT RUN, {MISSING}"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first: of two processes none is left alone with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(autouse=True)
 def _fresh_throttles() -> None:
     cache.clear()

@@ -61,7 +61,11 @@ from classifier.tests.situations import (
 from dev.standin.client import Standin
 from reports.tests.sending import Client
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("policy")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("policy"),
+]
 
 GROUPS = {**OF_REPLIES, **OF_ERRORS, **OWN_REPLIES, **OWN_ERRORS, **OWN_WIRE}
 DRESSINGS = frozenset({"dress", "edit", "message", "envelope"})

@@ -14,7 +14,7 @@ from dev.standin.client import Standin
 from reports.failpoints import Point
 from reports.tests.sending import Client
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

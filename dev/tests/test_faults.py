@@ -14,6 +14,7 @@ from dev.faults.mutations import MUTATIONS, Mutation, mutated
 from dev.faults.processes import ACTIONS, POINTS
 from dev.programs import ROOT
 
+pytestmark = pytest.mark.long
 QUICK = sorted(case.name for case in all_cases() if case.quick)
 
 

@@ -16,6 +16,8 @@ from dev.interop.tally import Tally
 from dev.programs import ROOT, STANDIN_MODEL
 from dev.standin.server import running_standin
 
+pytestmark = pytest.mark.long
+
 INTEROP = ROOT / "dev" / "interop"
 
 

@@ -13,7 +13,11 @@ from moderation_site.tests.installation import Installation, installation, until
 from reports.models import Item, Report
 from reports.tests.sending import Client, body_saying
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("policy")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("policy"),
+]
 
 
 @pytest.fixture

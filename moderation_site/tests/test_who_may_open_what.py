@@ -21,7 +21,7 @@ from moderation_site.tests.everything import STAFF, Installation, furnish
 from reports.models import Report
 from reports.tests.sending import report_body
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.long, pytest.mark.django_db]
 
 # A role that opens the same pages as another, role: other.
 SAME_AS = {"lead": "reviewer"}

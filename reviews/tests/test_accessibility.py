@@ -21,6 +21,7 @@ from reviews.tests.people import (
 )
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]

@@ -17,6 +17,7 @@ from reviews.tests.chromium import FOUND, MISSING, PASSWORD, log_in, make_review
 from reviews.tests.people import judge_threat
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]

@@ -77,6 +77,7 @@ class Walk(Undoers):
         self.reached["renewed"] += renewed
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @override_settings(UNDO_SECONDS=UNDO_SECONDS)
 def test_whatever_happens_the_invariants_hold() -> None:

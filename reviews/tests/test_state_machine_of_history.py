@@ -171,6 +171,7 @@ class History(Undoers):
         }
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @override_settings(UNDO_SECONDS=UNDO_SECONDS)
 def test_whatever_is_done_to_history_the_invariants_hold() -> None:

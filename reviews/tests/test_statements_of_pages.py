@@ -15,7 +15,7 @@ from reviews.tests.people import decide, judge_threat, log_in, page, time_runs_o
 MOST_STATEMENTS = 12
 # The admin's page of a batch counts a million jobs in pieces that each have an index of their own.
 MORE = {"a batch": 19}
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.long, pytest.mark.django_db]
 
 
 def browser_of(who: str) -> Browser:
