@@ -11,9 +11,10 @@ from classifier.evaluation import make_set
 from classifier.models import EvaluationCase, PolicyVersion
 from reports.tests.sending import body_saying, make_sender
 from reviews.models import Decision, DoubleReview
+from reviews.tests import people
 from reviews.tests.chromium import FOUND, MISSING, log_in, make_reviewer
 from reviews.tests.differing import differing, in_effect, wish
-from reviews.tests.people import classify
+from reviews.tests.misses import MISSED, find_missed, send_safe
 
 pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
@@ -50,7 +51,7 @@ def test_differences_are_narrowed_and_one_press_adds_a_case(
 ) -> None:
     differing(make_sender("chat-app"), policy, "A threat, not hate")
     missed = make_sender("forum").send(body_saying("Nobody saw this"))
-    classify(missed, policy)
+    people.classify(missed, policy)
     wish(missed, "dana", action="remove", category="hate")
     for decision in Decision.objects.all():
         in_effect(decision)
@@ -126,3 +127,31 @@ def test_who_finds_neither_right_decides_anew_and_it_waits_no_longer(
 
     expect(page).to_have_title(re.compile("To settle"))
     expect(page.locator("p.panel")).to_contain_text("Nothing is to settle")
+
+
+@both_ways
+def test_all_that_is_like_a_miss_is_chosen_and_sent_back_at_once(
+    open_page: Any,
+    lena: User,  # noqa: ARG001
+    policy: PolicyVersion,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    client = make_sender("chat-app")
+    find_missed(people.log_in("dana", "reviewer"), send_safe(client, policy, "the same words"))
+    like = [send_safe(client, policy, "the same words") for _copy in range(3)]
+    page = opened(open_page, MISSED, scripts=scripts)
+    everything = page.get_by_role("button", name="Choose all")
+    send_back = page.get_by_role("button", name="Send back to review")
+    if scripts:
+        everything.click()
+        expect(send_back).to_have_text("Send back to review (3)")
+    else:
+        expect(everything).to_be_hidden()
+        for box in page.get_by_role("checkbox").all():
+            box.check()
+    send_back.click()
+
+    expect(page.get_by_text("1 report sent back to review.")).to_have_count(3)
+    for report in like:
+        report.refresh_from_db()
+        assert report.status == "needs_review"
