@@ -7,6 +7,7 @@ leaves them, of past months, and what two people found in them. In Arabic more w
 from __future__ import annotations
 
 import os
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ MONTHS = 6
 LEFT_ALONE = 10
 STANDS_FOR = 120
 """So many verdicts for each that was drawn."""
-MISSED = {"ar": 4}
-"""One of so many, by language; else one of `MISSED_ELSEWHERE`."""
+MISSED = {"ar": 3}
+"""Of its audits each so-manieth finds something, by language; else each `MISSED_ELSEWHERE`th."""
 MISSED_ELSEWHERE = 20
 DIFFERS = 6
 HARMLESS = "no_violation"
@@ -40,24 +41,30 @@ def look_again() -> None:
     )
     one_an_item = safe.order_by("report__item", "-pk").distinct("report__item")
     verdicts = list(one_an_item.select_related("report__item"))
+    seen: Counter[str] = Counter()
     for number, verdict in enumerate(verdicts[LEFT_ALONE:]):
-        _audit(verdict, number, first)
+        language = verdict.report.language.partition("-")[0]
+        seen[language] += 1
+        misses = seen[language] % MISSED.get(language, MISSED_ELSEWHERE) == 0
+        _audit(verdict, number, first, language=language, misses=misses)
     _review_twice(first, second)
 
 
-def _audit(verdict: Classification, number: int, reviewer: User) -> None:
+def _audit(
+    verdict: Classification, number: int, reviewer: User, *, language: str, misses: bool
+) -> None:
     """Draw it in one of the months, and let somebody decide who does not see what it says."""
+    from reviews.claims import claim_item  # noqa: PLC0415
     from reviews.decisions import Wish, decide_item  # noqa: PLC0415
     from reviews.models import BlindAudit  # noqa: PLC0415
 
     report = verdict.report
-    language = report.language.partition("-")[0]
     stratum = _stratum("audits", number % MONTHS, verdict, language)
     BlindAudit.objects.create(stratum=stratum, classification=verdict, report=report)
     if number % 9 == 0:
         return  # nobody has looked at it yet
-    missed = number % MISSED.get(language, MISSED_ELSEWHERE) == 1
-    wish = Wish("remove", ("harassment", "hate", "spam")[number % 3]) if missed else Wish(HARMLESS)
+    claim_item(item_id=report.item_id, reviewer=reviewer, blind=True)
+    wish = Wish("remove", ("harassment", "hate", "spam")[number % 3]) if misses else Wish(HARMLESS)
     decide_item(
         item_id=report.item_id,
         reviewer=reviewer,
