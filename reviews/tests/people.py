@@ -111,7 +111,7 @@ MANY = 1_000
 
 def fill_list(client: Client, policy: PolicyVersion, status: str, count: int) -> None:
     """Write so many items with one report each into a list, by SQL; much faster than the API."""
-    values = {
+    values: dict[str, Any] = {
         "count": count,
         "status": status,
         "sender": client.sender.pk,
