@@ -5,11 +5,14 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class PartDiedError(Exception):
@@ -38,12 +41,26 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
 def _signals_wait() -> Iterator[set[int]]:
     """Gives what was blocked before. Else one could come while nobody knows of the child yet, or in
     the child, where it would end the parent's work as if it were its own.
+
+    The mask is for the child. In a parent with threads another one is given the signal, and Python
+    answers it in the main thread all the same, so there it is kept for afterwards.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    came: list[int] = []
+    answers = {}
+    if threading.current_thread() is threading.main_thread():
+        answers = {
+            each: signal.signal(each, lambda number, _frame: came.append(number))
+            for each in _ENDING
+        }
     try:
         yield before
     finally:
+        for each, answer in answers.items():
+            signal.signal(each, answer)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[int, int]:
@@ -56,7 +73,7 @@ def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[
     try:
         os.close(reading)
         # Whatever the parent answers to them.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _ENDING:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         # The parent's own, with its locks: it is left alone, and psycopg closes none that it inherited.
