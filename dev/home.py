@@ -84,8 +84,13 @@ def open_throwaway_home() -> Home:
     prefix = f"{THROWAWAY_PREFIX}{os.geteuid()}-"
     for stale in parent.glob(f"{prefix}*"):
         _remove_if_stale(stale)
-    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    return _settle(directory, _lock(directory, lambda: None), throwaway=True)
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        try:
+            descriptor = _lock(directory, lambda: None)
+        except FileNotFoundError:
+            continue  # another run took it, still empty, for the rest of a deletion
+        return _settle(directory, descriptor, throwaway=True)
 
 
 def private_directory(directory: Path) -> None:

@@ -216,8 +216,8 @@ def test_what_a_dead_test_run_left_is_removed_at_the_next_start() -> None:
         lambda: identity(pids[2]) is None, seconds=10, what="it lives on", check=lambda: None
     )
     start_services(throwaway=True).stop()
-    assert none_run(pids)
-    assert not Path(str(told["directory"])).exists()
+    # Another run of tests may be at it already.
+    assert eventually(lambda: none_run(pids) and not Path(str(told["directory"])).exists())
 
 
 def test_addresses_in_the_environment_win(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
