@@ -74,3 +74,9 @@ def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
     page.locator("input[name=username]").fill(name)
     page.locator("input[name=password]").fill(PASSWORD)
     page.get_by_role("button", name=button, exact=True).click()
+
+
+def stop_clock(page: Page) -> None:
+    """Time passes for this page and those after it as the test says, and not by itself."""
+    page.clock.install(time=0)
+    page.clock.pause_at(60)

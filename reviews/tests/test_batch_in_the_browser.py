@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from classifier.models import Batch, Job, PolicyVersion
 from classifier.tests.batches import add_flow, add_jobs, end_jobs, make_batch
-from reviews.tests.chromium import FOUND, MISSING, open_context
+from reviews.tests.chromium import FOUND, MISSING, open_context, stop_clock
 from reviews.tests.test_batch_page import address, staff
 
 pytestmark = [
@@ -50,7 +50,7 @@ def shown(browser: Browser, batch: Batch, live_server: Any, asked: list[str]) ->
     )
     context.add_init_script(HIDEABLE)
     page = context.new_page()
-    page.clock.install()
+    stop_clock(page)
     page.on(
         "request",
         lambda request: asked.append(request.url) if request.url.endswith("/now/") else None,

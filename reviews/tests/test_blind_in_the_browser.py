@@ -71,6 +71,7 @@ def review(sender: Client, policy: PolicyVersion) -> DoubleReview:
 def test_an_audit_that_finds_a_miss_by_keyboard_alone(
     buried: Report, dana: Page, spam: Item, settings: Settings
 ) -> None:
+    settings.UNDO_SECONDS = 60
     dana.keyboard.press("g")
     expect(dana.locator("h1")).to_contain_text(buried.item.external_id)
     expect(dana.locator("h1")).to_be_focused()

@@ -231,6 +231,7 @@ def test_skipping_putting_aside_and_releasing(
 
     def press(letter: str, name: str) -> None:
         if scripts:
+            expect(page.locator(f"kbd[data-letter={letter}]")).to_be_visible()
             page.keyboard.press(letter)
         else:
             page.locator(f"[data-key={letter}]", has_text=name).click()

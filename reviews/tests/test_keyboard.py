@@ -207,6 +207,7 @@ def test_one_switch_turns_single_letters_off_and_keeps_what_is_typed(at_work: Pa
     page.get_by_role("button", name="Keys").click()
     page.get_by_role("button", name="Turn single letters on").click()
     page.locator("body[data-single-keys=on]").wait_for()
+    expect(page.locator("kbd[data-letter=n]")).to_be_visible()
     page.keyboard.press("n")
     assert chosen(page) == ["no_violation"]
 

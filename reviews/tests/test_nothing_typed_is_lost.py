@@ -205,7 +205,8 @@ def test_the_network_drops_at_submit_and_comes_back_and_there_is_one_decision(
 
     expect(page.get_by_role("alert")).to_contain_text("Not sent: no connection.")
     expect(note_on(page)).to_have_value("a careful reason")
-    page.get_by_role("button", name="Try again").click()
+    with page.expect_event("requestfailed", lambda request: "/draft/" not in request.url):
+        page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("alert")).to_contain_text("Not sent: no connection.")
     assert not Decision.objects.exists()
     page.context.set_offline(False)
