@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.core.cache import cache
 from django.db import connection, transaction
@@ -16,6 +17,9 @@ from dev.standin.client import Standin
 from dev.standin.server import running_standin
 from reports.tests.sending import Client, make_sender
 from reviews.tests.chromium import FOUND, MISSING
+
+# The same examples each time, without a clock: a busy machine is no finding.
+hypothesis.settings.load_profile("ci")
 
 STANDIN_MODEL = "stand-in-not-a-model"
 

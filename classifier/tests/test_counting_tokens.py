@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.tokenizers import TOKENIZERS, exact_count
@@ -58,7 +58,6 @@ def test_a_megabyte_of_anything_is_counted_fast(name: str, tokenizer: str) -> No
     assert time.process_time() - began < 0.5
 
 
-@settings(deadline=None)
 @given(text=st.text(max_size=300) | st.text("aA1 هـًqz<|>\n😂\u0958\U0001d160\u200d", max_size=300))
 def test_no_text_is_above_the_hard_bound_or_below_a_quarter_of_a_token_a_letter(text: str) -> None:
     size = len(text.encode())
@@ -73,7 +72,6 @@ def test_no_text_is_above_the_hard_bound_or_below_a_quarter_of_a_token_a_letter(
 
 @has_wheel
 @pytest.mark.parametrize("name", TOKENIZERS)
-@settings(deadline=None)
 @given(text=st.text("aAbq1 هظغَّـ!😂\u0958éя中\n<|endoftext|>", max_size=200))
 def test_cold_no_tokenizer_makes_more_tokens(name: str, text: str) -> None:
     exact = exact_count(text, name)

@@ -73,7 +73,7 @@ def prompts(draw: st.DrawFn) -> Prompt:
     )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150)
 @given(prompts(), prompts())
 def test_any_two_prompts_of_a_version_are_byte_identical_up_to_the_evidence(
     one: Prompt, other: Prompt

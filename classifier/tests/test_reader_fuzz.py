@@ -96,7 +96,7 @@ def strictly(text: str) -> dict[str, Any] | None:
     } if shown.strip() else None  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200)
 @example(GOOD)
 @given(mutated_verdicts())
 def test_the_reader_accepts_exactly_what_a_strict_reading_accepts(text: str) -> None:
@@ -108,7 +108,7 @@ def test_the_reader_accepts_exactly_what_a_strict_reading_accepts(text: str) -> 
     assert read_verdict == strictly(text)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_any_bytes_are_a_verdict_or_one_of_two_errors(data: st.DataObject) -> None:
     body = bytearray(reply(said(quotes=["lunch"])))
@@ -175,7 +175,7 @@ def test_a_part_whose_type_is_no_text_is_passed_over(kind: Any) -> None:
     assert tally.findings == []
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(JSON)
 def test_the_strict_reading_reads_what_json_writes(value: Any) -> None:
     text = json.dumps(value)

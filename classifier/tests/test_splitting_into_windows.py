@@ -4,7 +4,7 @@ import random
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.tokens import Counting, count
@@ -42,7 +42,6 @@ def test_what_fits_is_one_window_in_order() -> None:
     assert window.covers == [0, 1, 2]
 
 
-@settings(deadline=None)
 @given(texts=CONVERSATIONS, budget=st.integers(60, 2_000), data=st.data())
 def test_every_message_and_character_stands_in_a_window_within_the_budget(
     texts: list[str], budget: int, data: st.DataObject
@@ -91,7 +90,6 @@ def stitched(parts: list[str], text: str) -> bool:
     return len(text) in reached
 
 
-@settings(deadline=None)
 @given(text=TEXTS.filter(bool), budget=st.integers(40, 500))
 def test_the_parts_of_a_message_lose_no_character_and_break_no_grapheme(
     text: str, budget: int
@@ -113,7 +111,6 @@ def test_the_parts_of_a_message_lose_no_character_and_break_no_grapheme(
     assert {position for start, end, _ in spans for position in (start, end)} <= borders
 
 
-@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 4_000), min_size=1, max_size=30),
     place=st.tuples(st.floats(0, 1), st.floats(0, 1)),
@@ -132,7 +129,6 @@ def test_a_threat_at_any_place_stands_whole_in_some_window(
     assert any(needle in piece.text for window in windows for piece in window.pieces)
 
 
-@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 300), min_size=1, max_size=120),
     share=st.sampled_from([0.0, 0.05, 0.5, 1.0]),

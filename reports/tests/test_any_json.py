@@ -14,9 +14,6 @@ from reports.tests.sending import Client
 # One sender for all examples is what a real one looks like.
 EXAMPLES = settings(
     max_examples=60,
-    deadline=None,
-    database=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -86,7 +86,7 @@ def test_no_sign_becomes_more_than_a_few_letters() -> None:
     assert max(len(form) for form in forms) <= LONGEST_FORM
 
 
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@settings(max_examples=200)
 @given(text=st.text(st.characters(codec="utf-8")))
 def test_the_one_form_holds_no_marks_no_invisible_signs_and_single_spaces(text: str) -> None:
     form = normalize(text)
@@ -96,7 +96,7 @@ def test_the_one_form_holds_no_marks_no_invisible_signs_and_single_spaces(text: 
     assert not set("\u0640أإآ") & set(form)
 
 
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@settings(max_examples=200)
 @given(text=st.text(st.characters(codec="utf-8")))
 def test_the_spellings_are_three_at_most_and_bounded_by_the_text(text: str) -> None:
     texts = spellings(text)

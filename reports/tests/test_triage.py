@@ -213,7 +213,7 @@ def test_a_disguised_threat_is_found(text: str) -> None:
     assert floor_of(text).severity is Severity.CRITICAL
 
 
-@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+@settings(max_examples=100)
 @given(
     before=st.text(st.characters(codec="utf-8"), max_size=30),
     after=st.text(st.characters(codec="utf-8"), max_size=30),

@@ -8,7 +8,7 @@ import os
 
 import pytest
 from django.test import override_settings
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     rule,
@@ -87,10 +87,7 @@ def test_whatever_happens_the_invariants_hold() -> None:
         settings=settings(
             max_examples=EXAMPLES or 100,
             stateful_step_count=30,
-            deadline=None,
             derandomize=not EXAMPLES,
-            print_blob=True,
-            suppress_health_check=[HealthCheck.too_slow],
         ),
     )
     empty_queue()

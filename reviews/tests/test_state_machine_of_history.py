@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 from django.test import override_settings
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
@@ -181,10 +181,7 @@ def test_whatever_is_done_to_history_the_invariants_hold() -> None:
         settings=settings(
             max_examples=EXAMPLES or 80,
             stateful_step_count=20,
-            deadline=None,
             derandomize=not EXAMPLES,
-            print_blob=True,
-            suppress_health_check=[HealthCheck.too_slow],
         ),
     )
     assert set(+History.reached) >= {
