@@ -1,5 +1,6 @@
 """Cancel and resume: each a transaction with its audit row, and a second time changes nothing."""
 
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -129,7 +130,7 @@ def test_a_limit_that_is_not_higher_would_stop_it_again(
         price_prompt=1,
         price_completion=1,
         price_evidence="https://provider.example/prices",
-        price_until=timezone.localdate(),
+        price_until=timezone.localdate() + timedelta(days=1),
         price_batch_share=1,
     )
     batch = stopped(policy, prompt_tokens=10_000_000)

@@ -83,7 +83,7 @@ def test_the_target_is_a_setting(settings: Settings, policy: PolicyVersion) -> N
     [
         "not_before = clock_timestamp() + interval '1 minute', reason = 'provider_timeout'",
         # It has been due since then, not since it was received.
-        "not_before = clock_timestamp() - interval '29 seconds', reason = 'provider_timeout'",
+        "not_before = clock_timestamp() - interval '20 seconds', reason = 'provider_timeout'",
         "lease_until = clock_timestamp() + interval '1 minute', claims = 1, attempts = 1",
         "parked = true, reason = 'too_long'",
     ],

@@ -65,7 +65,7 @@ def price(settings: Settings, **fields: Any) -> None:
             "price_completion": Decimal(10),
             "price_batch_share": Decimal("0.5"),
             "price_evidence": "https://provider.example/prices",
-            "price_until": timezone.localdate(),
+            "price_until": timezone.localdate() + timedelta(days=1),
             **fields,
         },
     )

@@ -32,7 +32,7 @@ def _price(settings: Settings) -> None:
         price_completion=Decimal(0),
         price_batch_share=Decimal("0.5"),
         price_evidence="https://provider.example/prices",
-        price_until=timezone.localdate(),
+        price_until=timezone.localdate() + timedelta(days=1),
     )
 
 

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from classifier import provider, transport
 from classifier.provider import Fault, ProviderError
 from classifier.tests.loopback import Respond, Server, running_server, send_whole
+from classifier.tests.situations import wait_until
 
 KEY = "sk-wombat-key"
 
@@ -26,7 +27,8 @@ def refusal(respond: Respond, settings: Settings) -> ProviderError:
         settings.OPENAI_BASE_URL = server.base_url
         with pytest.raises(ProviderError) as refused:
             provider.fetch("models")
-        assert len(server.requests) == 1
+        # A busy server reads it after its client has given up.
+        wait_until(lambda: len(server.requests) == 1)
     return refused.value
 
 
@@ -105,7 +107,7 @@ def test_the_deadline_bounds_all_of_it(
     error = refusal(respond, settings)
 
     assert error.fault is Fault.TIMEOUT
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
 
 
 def test_a_body_without_end_is_not_read_to_it(settings: Settings) -> None:

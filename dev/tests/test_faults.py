@@ -22,7 +22,7 @@ QUICK = sorted(case.name for case in all_cases() if case.quick)
 def lines() -> list[str]:
     """What the bench says about them, each case once; the last line is its summary."""
     done = subprocess.run(
-        [sys.executable, "-m", "dev.faults", "--quick"],
+        [sys.executable, "-m", "dev.faults", "--quick", "--lanes", "2"],
         cwd=ROOT,
         env={**os.environ, "SEED": "1", "CASES": ""},
         stdout=subprocess.PIPE,

@@ -209,11 +209,13 @@ def test_unknown_paths_are_404(standin: Standin) -> None:
 def test_a_kept_connection_answers_fast(standin: Standin) -> None:
     connection = connect(standin)
     body = request_body(evidence("Good morning"))
-    started = time.perf_counter()
+    taken = []
     for _ in range(20):
+        started = time.perf_counter()
         assert send(connection, "POST", "/v1/chat/completions", body)[0] == 200
-    # With Nagle's algorithm twenty calls take 0.9 s.
-    assert time.perf_counter() - started < 0.5
+        taken.append(time.perf_counter() - started)
+    # With Nagle's algorithm each call takes 0.045 s, however idle the machine.
+    assert min(taken) < 0.03
 
 
 def test_many_threads_get_their_own_refs(standin: Standin) -> None:

@@ -13,13 +13,16 @@ import pytest
 from dev.standin.calls import KEPT_CALLS, Calls, call_of
 from dev.standin.client import Standin
 from dev.tests.test_standin import ask, evidence, post, prompt, request_body
+from dev.tests.test_standin_swaps import wait_until_asked
 
 FOUND = evidence("Good morning")
 
 
 def logged(standin: Standin, body: Any) -> dict[str, Any]:
+    before = len(standin.calls())
     with contextlib.suppress(OSError, http.client.HTTPException):
         post(standin, body, timeout=0.3)
+    wait_until_asked(standin, before + 1)
     return standin.calls()[-1]
 
 

@@ -11,6 +11,7 @@ from dev.standin.client import Standin
 from dev.standin.script import ScriptError
 from dev.standin.words import SURE
 from dev.tests.test_standin import ask, connect, evidence, post, request_body, send, verdict_of
+from dev.tests.test_standin_swaps import wait_until_asked
 
 
 def test_steps_are_taken_in_order_and_then_answers_are_normal(standin: Standin) -> None:
@@ -115,6 +116,7 @@ def test_hang_sends_nothing_and_then_closes(standin: Standin) -> None:
     body = request_body(evidence("x"))
     with pytest.raises(TimeoutError):
         post(standin, body, timeout=0.3)
+    wait_until_asked(standin, 1)
     with pytest.raises(http.client.RemoteDisconnected):
         post(standin, body)
     assert [(call["step"], call["status"]) for call in standin.calls()] == [("hang", None)] * 2
@@ -124,7 +126,7 @@ def test_drip_keeps_the_connection_busy_before_the_answer(standin: Standin) -> N
     standin.script({"kind": "drip", "interval": 0.05, "seconds": 0.3})
     body = request_body(evidence("x"))
     started = time.monotonic()
-    _, raw, _ = post(standin, body, timeout=0.2)
+    _, raw, _ = post(standin, body)
     assert time.monotonic() - started >= 0.3
     assert raw.startswith(b"\n\n\n")
     assert verdict_of(json.loads(raw))["category"] == "none"

@@ -75,8 +75,9 @@ def test_stopping_in_the_middle_of_a_step_leaves_no_thread_and_no_socket(
                 send_request(client, BODY)
             wait_until_asked(standin, 3)
             started = time.monotonic()
-        # A flood that nobody reads is given the time of grace, the others wake at once.
-        assert time.monotonic() - started < 3.5
+        # A flood that nobody reads is given the time of grace, the others wake at once; the step of
+        # each would take a minute.
+        assert time.monotonic() - started < 30
 
 
 def test_idle_and_silent_connections_are_gone_after_stopping() -> None:
@@ -141,10 +142,10 @@ def test_evidence_of_any_depth_is_answered(
 
 def test_threads_and_sockets_of_clients_that_went_are_gone_before_the_end() -> None:
     with running_standin() as standin:
-        threads, sockets = threading.active_count(), open_sockets()
+        threads, sockets = set(threading.enumerate()), open_sockets()
         for _ in range(50):
             with open_socket(standin) as client:
                 send_request(client, BODY)
         deadline = time.monotonic() + 5
-        while (threading.active_count(), open_sockets()) != (threads, sockets):
+        while not (set(threading.enumerate()) <= threads and open_sockets() <= sockets):
             assert time.monotonic() < deadline

@@ -183,18 +183,18 @@ def test_a_later_decision_overrides_an_earlier_one(client_of_sender: Client) -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "status", "action"),
+    ("minutes", "status", "action"),
     [(6, "pending", None), (12, "pending", None), (16, "resolved", "no_violation")],
 )
 def test_a_decision_that_was_overridden_before_its_time_never_shows(
-    client_of_sender: Client, seconds: int, status: str, action: str | None
+    client_of_sender: Client, minutes: int, status: str, action: str | None
 ) -> None:
-    """Ten seconds to undo: decided at 0, corrected at 5, looked at so many seconds after the first."""
+    """Ten minutes to undo: decided at 0, corrected at 5, looked at so many minutes after the first."""
     report = client_of_sender.send()
-    first = timezone.now() - timedelta(seconds=seconds)
+    first = timezone.now() - timedelta(minutes=minutes)
     for taken, decided in ((0, "remove"), (5, "no_violation")):
-        created_at = first + timedelta(seconds=taken)
-        effective_at = created_at + timedelta(seconds=10)
+        created_at = first + timedelta(minutes=taken)
+        effective_at = created_at + timedelta(minutes=10)
         resolve(report, action=decided, created_at=created_at, effective_at=effective_at)
 
     seen = read(client_of_sender, report)
