@@ -24,7 +24,7 @@ LEFT_ALONE = 10
 STANDS_FOR = 120
 """So many verdicts for each that was drawn."""
 MISSED = {"ar": 3}
-"""Of its audits each so-manieth finds something, by language; else each `MISSED_ELSEWHERE`th."""
+"""One audit of so many finds something, by language; elsewhere one of `MISSED_ELSEWHERE`."""
 MISSED_ELSEWHERE = 20
 DIFFERS = 6
 HARMLESS = "no_violation"

@@ -13,7 +13,7 @@ from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.decisions import Wish, decide_item
 from reviews.models import Decision, Draft
-from reviews.tests.chromium import FOUND, MISSING, PASSWORD, log_in, make_reviewer
+from reviews.tests.chromium import FOUND, MISSING, PASSWORD, log_in, make_reviewer, stop_clock
 from reviews.tests.people import judge_threat
 
 pytestmark = [
@@ -111,7 +111,7 @@ def test_what_was_typed_without_a_connection_is_kept_in_the_browser_until_the_se
 
 def test_the_last_words_are_sent_when_the_page_is_left(open_page: Any, item: Item) -> None:
     page = open_page()
-    page.clock.install()  # nothing is sent for a moment having passed
+    stop_clock(page)  # or it would be sent for a moment having passed
     page = open_item(page, item)
     note_on(page).fill("and gone")
 
