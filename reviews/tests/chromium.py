@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 FOUND = shutil.which(os.environ.get("CHROMIUM", "chromium"))
 PASSWORD = "a long enough word"
@@ -74,6 +74,11 @@ def log_in(page: Page, name: str, *, button: str = "Log in") -> None:
     page.locator("input[name=username]").fill(name)
     page.locator("input[name=password]").fill(PASSWORD)
     page.get_by_role("button", name=button, exact=True).click()
+
+
+def is_submit(request: Request) -> bool:
+    """What is typed goes out as well, as a draft."""
+    return request.method == "POST" and "/draft/" not in request.url
 
 
 def stop_clock(page: Page) -> None:

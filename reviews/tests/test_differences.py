@@ -19,14 +19,7 @@ from reports.tests.sending import Client, body_saying, make_sender
 from reports.tests.unguarded import unguarded
 from reviews.models import Claim, Decision
 from reviews.queue import LOOKED_THROUGH, PAGE
-from reviews.tests.people import (
-    classify,
-    decide,
-    fill_list,
-    judge_threat,
-    log_in,
-    page,
-)
+from reviews.tests.people import classify, decide, fill_list, judge_threat, log_in, page
 from reviews.undo import undo_decision
 
 LIST = "/review/quality/differences/"
@@ -390,7 +383,6 @@ def test_it_looks_through_so_many_decisions_by_their_indexes_and_leads_on_from_t
     answered(client_of_sender, policy, "long ago", machine="none", people="hate")
     fill(client_of_sender, policy, LOOKED_THROUGH, found="none")
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE reviews_decision, reviews_decidedreport, reports_report")
         cursor.execute("ANALYZE classifier_classification")
 
     with CaptureQueriesContext(connection) as asked:

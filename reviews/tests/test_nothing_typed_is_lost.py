@@ -13,7 +13,15 @@ from reports.models import Item
 from reports.tests.sending import Client, body_saying, make_sender
 from reviews.decisions import Wish, decide_item
 from reviews.models import Decision, Draft
-from reviews.tests.chromium import FOUND, MISSING, PASSWORD, log_in, make_reviewer, stop_clock
+from reviews.tests.chromium import (
+    FOUND,
+    MISSING,
+    PASSWORD,
+    is_submit,
+    log_in,
+    make_reviewer,
+    stop_clock,
+)
 from reviews.tests.people import judge_threat
 
 pytestmark = [
@@ -205,7 +213,7 @@ def test_the_network_drops_at_submit_and_comes_back_and_there_is_one_decision(
 
     expect(page.get_by_role("alert")).to_contain_text("Not sent: no connection.")
     expect(note_on(page)).to_have_value("a careful reason")
-    with page.expect_event("requestfailed", lambda request: "/draft/" not in request.url):
+    with page.expect_event("requestfailed", is_submit):
         page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("alert")).to_contain_text("Not sent: no connection.")
     assert not Decision.objects.exists()
@@ -269,12 +277,7 @@ def test_pressing_twice_sends_once_and_the_way_back_shows_what_was_decided(
 ) -> None:
     page = open_item(open_page(), item)
     sent = []
-    page.on(
-        "request",
-        lambda each: (
-            sent.append(each.url) if each.method == "POST" and "draft" not in each.url else None
-        ),
-    )
+    page.on("request", lambda each: sent.append(each.url) if is_submit(each) else None)
     page.get_by_label("no violation").check()
     note_on(page).fill("once")
     page.get_by_role("button", name="Submit and next").dblclick()

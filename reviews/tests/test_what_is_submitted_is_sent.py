@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from classifier.models import PolicyVersion
 from reports.models import Item
@@ -12,7 +12,7 @@ from reports.tests.sending import Client, body_saying, make_sender
 from reviews.claims import give_back
 from reviews.decisions import Wish, decide_item
 from reviews.models import Decision
-from reviews.tests.chromium import FOUND, MISSING, log_in, make_reviewer
+from reviews.tests.chromium import FOUND, MISSING, is_submit, log_in, make_reviewer
 from reviews.tests.people import judge_threat
 
 pytestmark = [
@@ -57,11 +57,6 @@ def propose(item: Item) -> None:
         report_ids=[item.reports.get().pk],
         last_decision_id=None,
     )
-
-
-def is_submit(request: Request) -> bool:
-    """What is typed goes out as well, as a draft."""
-    return request.method == "POST" and "/draft/" not in request.url
 
 
 def why_unsent(page: Page, because: str, *, form: str = "#decision") -> Any:
