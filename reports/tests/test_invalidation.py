@@ -43,7 +43,7 @@ pytestmark = pytest.mark.django_db
 EVERYTHING = Scope()
 
 
-def of_item(client: Client, number: str, reporter: str = "bad", **changes: Any) -> Report:
+def of_item(client: Client, number: str, reporter: str = "u-wrong", **changes: Any) -> Report:
     """A report by the bad-faith reporter about an item of its own."""
     item = {"type": "message", "id": f"item-{number}"}
     return report_by(client, reporter, **{"item": item, **changes})
@@ -72,7 +72,7 @@ def in_each_status(client_of_sender: Client, policy: Any) -> list[Report]:
     judge(reports[2], policy, safe=False, severity=Severity.LOW)
     judge(reports[3], policy, safe=False, severity=Severity.HIGH)
     resolve(reports[4])
-    of_item(client_of_sender, "a", reporter="good")
+    of_item(client_of_sender, "a", reporter="u-right")
     return reports
 
 
@@ -113,7 +113,7 @@ def test_the_whole_leaves_one_audit_row(in_each_status: list[Report]) -> None:
         ("invalidation_revoked", str(begun.pk)),
     ]
     assert entries[0].detail["reports"] == 5
-    assert "bad" not in str(entries[0].detail)
+    assert "u-wrong" not in str(entries[0].detail)
 
 
 def test_twice_changes_nothing(in_each_status: list[Report]) -> None:
@@ -168,7 +168,7 @@ def test_what_somebody_has_in_hand_or_a_decision_names_or_a_model_reads_stays_op
 def test_what_others_brought_back_stays_before_people(
     client_of_sender: Client, policy: Any
 ) -> None:
-    first = report_by(client_of_sender, "bad")
+    first = report_by(client_of_sender, "u-wrong")
     judge_safe(first, policy)
     report_by_each(client_of_sender, "u-2", "u-3")
     assert standings()[0] == "needs_review"

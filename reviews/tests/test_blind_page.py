@@ -33,6 +33,8 @@ pytestmark = pytest.mark.django_db
 Of = SamplingRate.Of
 Reports = dict[str, Report]
 KINDS = ("audit", "second", "other")
+NO_WORDS = r'"notice safe"|datetime="[^"]*"|csrfmiddlewaretoken" value="\w+"'
+"""What a page says to no reader: its letters may be those of any word."""
 
 
 @pytest.fixture
@@ -129,7 +131,7 @@ def test_neither_what_a_machine_said_nor_what_others_decided_is_on_the_page(
     for told in ("What the model answered", "What happened", "It advertises", "harmless", "omar"):
         assert told not in html
     for told in ("Judged safe", "Resolved", "Needs review", "0.9", "0.8", "severe", "low", "safe"):
-        assert told not in re.sub(r'"notice safe"|datetime="[^"]*"', "", main)
+        assert told not in re.sub(NO_WORDS, "", main)
     # An item that is days old among those that came today would be a sample.
     assert f"{reports[kind].received_at:%Y-%m-%dT%H:%M}" not in html
     assert 'value="reopen"' not in html

@@ -17,7 +17,7 @@ from reports.tests.reporting_again import report_by, report_by_each, standings
 from reports.tests.sending import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BAD = ("--sender", "chat-app", "--reporter", "bad")
+BAD = ("--sender", "chat-app", "--reporter", "u-wrong")
 DO = (*BAD, "--execute", "--reason", "a campaign")
 
 
@@ -40,7 +40,7 @@ def refusal(*arguments: str) -> CommandError:
 @pytest.fixture
 def reports(client_of_sender: Client, policy: Any) -> list[Report]:
     """Two by the one in bad faith, one by somebody else, in review."""
-    reports = report_by_each(client_of_sender, "bad", "bad", "good")
+    reports = report_by_each(client_of_sender, "u-wrong", "u-wrong", "u-right")
     with transaction.atomic():
         for each in reports:
             judge(each, policy, safe=False, severity=Severity.LOW)
@@ -56,7 +56,7 @@ def test_without_execute_it_tells_the_plan_and_changes_nothing() -> None:
     assert "2  would be closed" in said
     assert "0  stay pending" in said
     assert "Nothing was changed." in said
-    assert "bad" not in said
+    assert "u-wrong" not in said
     assert standings() == ["needs_review"] * 3
 
 
@@ -72,7 +72,7 @@ def test_it_does_what_it_planned_and_twice_changes_nothing(reports: list[Report]
 
 @pytest.mark.usefixtures("reports")
 def test_the_scope_and_the_limit_narrow_it(client_of_sender: Client) -> None:
-    report_by(client_of_sender, "bad", item={"type": "post", "id": "p-1"})
+    report_by(client_of_sender, "u-wrong", item={"type": "post", "id": "p-1"})
 
     assert told(*BAD)[0]["reports"] == 3
     assert told(*BAD, "--where", "item_type=post")[0]["reports"] == 1
@@ -106,7 +106,7 @@ def test_what_may_still_be_taken_back_is_left_for_another_run(reports: list[Repo
     [
         ((), "--report, or by --sender and --reporter"),
         (("--sender", "chat-app"), "--report, or by --sender and --reporter"),
-        (("--sender", "nobody", "--reporter", "bad"), "No sender is named nobody"),
+        (("--sender", "nobody", "--reporter", "u-wrong"), "No sender is named nobody"),
         (("--report", "00000000-0000-0000-0000-000000000000"), "There is no such report"),
         ((*BAD, "--where", "language=en"), "item_type"),
         ((*BAD, "--execute"), "--reason"),

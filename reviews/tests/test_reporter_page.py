@@ -28,7 +28,7 @@ def sent(client: Client, count: int, *, action: str = "") -> list[Report]:
     """Reports of one person, each about an item of its own."""
     base = Report.objects.count()
     reports = [
-        report_by(client, "bad", item={"type": "message", "id": f"m-{base + number}"})
+        report_by(client, "u-wrong", item={"type": "message", "id": f"m-{base + number}"})
         for number in range(count)
     ]
     for report in reports if action else []:
@@ -67,7 +67,7 @@ def test_it_says_how_often_people_upheld_what_they_reported(
     assert "People upheld 1 of 5 newest reports that they decided: 20%" in html
     assert "between 4% and 62% with 95% confidence" in html
     assert ">Mixed reporter</h2>" in html
-    assert "bad" not in re.sub(r"Bad|bad faith", "", html)
+    assert "u-wrong" not in html
     assert last.reporter_pseudonym in html
 
 
@@ -187,7 +187,7 @@ def test_the_plan_needs_no_reason_and_what_is_done_needs_one(
 
 
 def test_it_is_revoked_by_one_press(client_of_sender: Client, policy: Any, lena: Browser) -> None:
-    report = judged_safe_by(client_of_sender, policy, "bad")
+    report = judged_safe_by(client_of_sender, policy, "u-wrong")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
     number = str(Invalidation.objects.get().pk)
 
@@ -204,7 +204,7 @@ def test_it_is_revoked_by_one_press(client_of_sender: Client, policy: Any, lena:
 def test_the_closed_item_says_why_it_is_resolved(
     client_of_sender: Client, policy: Any, lena: Browser
 ) -> None:
-    report = judged_safe_by(client_of_sender, policy, "bad")
+    report = judged_safe_by(client_of_sender, policy, "u-wrong")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     assert "Closed, because who reported it acted in bad faith." in page(lena, "/review/resolved/")
@@ -213,7 +213,7 @@ def test_the_closed_item_says_why_it_is_resolved(
 def test_its_sender_reads_that_it_is_resolved_by_no_decision(
     client_of_sender: Client, policy: Any, lena: Browser
 ) -> None:
-    report = judged_safe_by(client_of_sender, policy, "bad")
+    report = judged_safe_by(client_of_sender, policy, "u-wrong")
     post(lena, report, confirm=key_of(post(lena, report).content.decode()))
 
     told = client_of_sender.get(f"{REPORTS}{report.public_id}/").json()
