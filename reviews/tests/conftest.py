@@ -1,19 +1,17 @@
 """One browser a module, for the tests that look at pages as people do; and two people at work."""
 
 import os
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.signals import request_finished, request_started
 from django.test import Client as HttpClient
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from classifier.tests.situations import wait_until
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.tests.chromium import chromium, open_context
+from reviews.tests.gate import gate_of
 from reviews.tests.people import log_in
 
 
@@ -28,25 +26,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def live_server(live_server: Any) -> Iterator[Any]:
-    """The server; the database is emptied once it has nothing to do any more.
-
-    A page that is closed does not wait for its answer, while the server still works at it. That the
-    connections end is not waited for: a browser may keep one open that it needs no more.
-    """
-    at_work: set[int] = set()
-
-    def begins(**_signal: object) -> None:
-        at_work.add(threading.get_ident())
-
-    def ends(**_signal: object) -> None:
-        at_work.discard(threading.get_ident())
-
-    request_started.connect(begins)
-    request_finished.connect(ends)
+    """The server; the database is emptied once nothing touches it any more, however late it comes."""
+    gate = gate_of(live_server.thread.httpd)
+    gate.open()
     yield live_server
-    wait_until(lambda: not at_work)
-    request_started.disconnect(begins)
-    request_finished.disconnect(ends)
+    gate.shut()
 
 
 @pytest.fixture
