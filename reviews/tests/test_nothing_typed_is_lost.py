@@ -29,6 +29,7 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]
+SCRIPT = "**/reviews/draft*.js"
 LOST = "Failed to load resource"
 
 
@@ -126,6 +127,45 @@ def test_the_last_words_are_sent_when_the_page_is_left(open_page: Any, item: Ite
     page.goto("/review/needs-review/")
 
     wait_until(lambda: Draft.objects.filter(note="and gone").exists())
+
+
+def type_before_the_script(page: Page, item: Item, words: str) -> None:
+    """As on a slow connection: the fields are there first."""
+    held: list[Route] = []
+    page.route(SCRIPT, lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    with page.expect_request(SCRIPT):
+        page.goto(address_of(item), wait_until="commit")
+    note_on(page).fill(words)
+    held.pop().continue_()
+
+
+def test_what_is_typed_before_the_script_is_there_is_kept_as_well(
+    open_page: Any, item: Item
+) -> None:
+    page = open_item(open_page(), item)
+
+    type_before_the_script(page, item, "typed at once")
+
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert Draft.objects.get().note == "typed at once"
+
+
+def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_script_is_there(
+    open_page: Any, item: Item
+) -> None:
+    page = open_item(open_page(expected=LOST), item)
+    page.context.set_offline(True)
+    note_on(page).fill("typed in a tunnel")
+    page = lose(page).new_page()
+
+    type_before_the_script(page, item, "typed at once")
+
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    expect(note_on(page)).to_have_value("typed at once")
+    page.get_by_role("button", name="Show the other words").click()
+    expect(note_on(page)).to_have_value("typed in a tunnel")
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert Draft.objects.get().note == "typed in a tunnel"
 
 
 def test_older_words_of_a_browser_are_offered_and_do_not_replace_what_the_server_has(

@@ -11,16 +11,24 @@ function keepDraft(form, restored) {
   const place = form.dataset.draft;
   const saved = form.querySelector("[data-saved]");
   const other = restored.querySelector("[data-other]");
+  // What the page came with. Somebody quick has typed before this script was there.
+  const given = typed(asGiven());
   // When the server kept what this page goes on from; blank for nothing.
   let since = form.dataset.since;
   // What the server has; a page that answers a submit shows more than it said before.
-  let known = "bound" in form.dataset ? "" : typed();
+  let known = "bound" in form.dataset ? "" : given;
   let saving = false;
   let over = false;
   let timer;
 
-  function typed() {
-    const data = new FormData(form);
+  function asGiven() {
+    const copy = form.cloneNode(true);
+    copy.reset();
+    return copy;
+  }
+
+  function typed(fields = form) {
+    const data = new FormData(fields);
     return JSON.stringify(NAMES.map((name) => data.get(name) ?? ""));
   }
 
@@ -59,6 +67,12 @@ function keepDraft(form, restored) {
     } catch {
       // As above.
     }
+  }
+
+  /** Other words of this browser, beside those that are shown. */
+  function offer(values) {
+    other.dataset.values = values;
+    restored.hidden = other.hidden = false;
   }
 
   /** The words of this browser and those of the server change places. */
@@ -112,18 +126,16 @@ function keepDraft(form, restored) {
   }
 
   const mine = kept();
-  if (mine && "bound" in form.dataset) save();
+  if (typed() !== given) {
+    if (mine && mine.values !== typed()) offer(mine.values);
+    changed();
+  } else if (mine && "bound" in form.dataset) save();
   else if (mine && mine.values === typed()) forget();
+  else if (mine && since && mine.since !== since) offer(mine.values);
   else if (mine) {
-    restored.hidden = false;
-    if (since && mine.since !== since) {
-      other.dataset.values = mine.values;
-      other.hidden = false;
-    } else {
-      fill(JSON.parse(mine.values));
-      restored.querySelector("[data-kept]").hidden = false;
-      save();
-    }
+    fill(JSON.parse(mine.values));
+    restored.hidden = restored.querySelector("[data-kept]").hidden = false;
+    save();
   }
 
   form.addEventListener("input", changed);
