@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=MISSING),
     pytest.mark.django_db(transaction=True),
 ]
-SCRIPT = "**/reviews/draft*.js"
+SCRIPT = "**/reviews/focus*.js"
 LOST = "Failed to load resource"
 
 
@@ -129,8 +129,8 @@ def test_the_last_words_are_sent_when_the_page_is_left(open_page: Any, item: Ite
     wait_until(lambda: Draft.objects.filter(note="and gone").exists())
 
 
-def type_before_the_script(page: Page, item: Item, words: str) -> None:
-    """As on a slow connection: the fields are there first."""
+def type_before_the_scripts(page: Page, item: Item, words: str) -> None:
+    """As on a slow connection: the fields are there first. Of the scripts each waits for those before it."""
     held: list[Route] = []
     page.route(SCRIPT, lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     with page.expect_request(SCRIPT):
@@ -139,18 +139,19 @@ def type_before_the_script(page: Page, item: Item, words: str) -> None:
     held.pop().continue_()
 
 
-def test_what_is_typed_before_the_script_is_there_is_kept_as_well(
+def test_what_is_typed_before_the_scripts_are_there_is_kept_as_well_and_goes_on(
     open_page: Any, item: Item
 ) -> None:
     page = open_item(open_page(), item)
 
-    type_before_the_script(page, item, "typed at once")
+    type_before_the_scripts(page, item, "typed at once")
 
     expect(page.get_by_text("Draft saved.")).to_be_visible()
+    expect(note_on(page)).to_be_focused()
     assert Draft.objects.get().note == "typed at once"
 
 
-def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_script_is_there(
+def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_scripts_are_there(
     open_page: Any, item: Item
 ) -> None:
     page = open_item(open_page(expected=LOST), item)
@@ -158,7 +159,7 @@ def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_script
     note_on(page).fill("typed in a tunnel")
     page = lose(page).new_page()
 
-    type_before_the_script(page, item, "typed at once")
+    type_before_the_scripts(page, item, "typed at once")
 
     expect(page.get_by_text("Draft saved.")).to_be_visible()
     expect(note_on(page)).to_have_value("typed at once")

@@ -3,4 +3,5 @@
 const target =
   document.querySelector("main [role=alert]:not([hidden])") ?? document.querySelector("main h1");
 target.tabIndex = -1;
-target.focus();
+// Whoever types already goes on: torn away, their letters would be keys.
+if (document.activeElement === document.body) target.focus();
