@@ -75,6 +75,14 @@ def lose(page: Page) -> BrowserContext:
     return tabs
 
 
+def type_in_a_tunnel(open_page: Any, item: Item) -> BrowserContext:
+    """Words that only the browser has."""
+    page = open_item(open_page(expected=LOST), item)
+    page.context.set_offline(True)
+    note_on(page).fill("typed in a tunnel")
+    return lose(page)
+
+
 def test_a_draft_comes_back_after_the_tab_was_closed_and_can_be_discarded(
     open_page: Any, item: Item
 ) -> None:
@@ -101,10 +109,7 @@ def test_a_draft_comes_back_after_the_tab_was_closed_and_can_be_discarded(
 def test_what_was_typed_without_a_connection_is_kept_in_the_browser_until_the_server_has_it(
     open_page: Any, item: Item
 ) -> None:
-    page = open_item(open_page(expected=LOST), item)
-    page.context.set_offline(True)
-    note_on(page).fill("typed in a tunnel")
-    tabs = lose(page)
+    tabs = type_in_a_tunnel(open_page, item)
 
     page = tabs.new_page()
     page.goto(address_of(item))
@@ -154,10 +159,7 @@ def test_what_is_typed_before_the_scripts_are_there_is_kept_as_well_and_goes_on(
 def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_scripts_are_there(
     open_page: Any, item: Item
 ) -> None:
-    page = open_item(open_page(expected=LOST), item)
-    page.context.set_offline(True)
-    note_on(page).fill("typed in a tunnel")
-    page = lose(page).new_page()
+    page = type_in_a_tunnel(open_page, item).new_page()
 
     type_before_the_scripts(page, item, "typed at once")
 
@@ -172,10 +174,7 @@ def test_older_words_of_a_browser_do_not_replace_what_is_typed_before_the_script
 def test_older_words_of_a_browser_are_offered_and_do_not_replace_what_the_server_has(
     open_page: Any, item: Item
 ) -> None:
-    page = open_item(open_page(expected=LOST), item)
-    page.context.set_offline(True)
-    note_on(page).fill("typed in a tunnel")
-    tabs = lose(page)
+    tabs = type_in_a_tunnel(open_page, item)
     elsewhere = open_page(expected=LOST)
     log_in(elsewhere, "dana")
     elsewhere.goto(address_of(item))
