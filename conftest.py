@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -17,6 +18,7 @@ from dev.standin.client import Standin
 from dev.standin.server import running_standin
 from reports.tests.sending import Client, make_sender
 from reviews.tests.chromium import FOUND, MISSING
+from reviews.tests.gate import gate_of
 
 # The same examples each time, without a clock: a busy machine is no finding.
 hypothesis.settings.load_profile("ci")
@@ -50,6 +52,15 @@ def policy(db: None) -> PolicyVersion:  # noqa: ARG001
 def client_of_sender(db: None) -> Client:  # noqa: ARG001
     """The API as one sender's engineer calls it."""
     return make_sender("chat-app")
+
+
+@pytest.fixture
+def live_server(live_server: Any) -> Iterator[Any]:
+    """The server; the database is emptied once nothing touches it any more, however late it comes."""
+    gate = gate_of(live_server.thread.httpd)
+    gate.open()
+    yield live_server
+    gate.shut()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from reports.models import Report
 from reports.tests.sending import Client, body_saying
 from reviews.tests.chromium import chromium, open_context
-from reviews.tests.gate import gate_of
 from reviews.tests.people import log_in
 
 
@@ -22,15 +21,6 @@ def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-@pytest.fixture
-def live_server(live_server: Any) -> Iterator[Any]:
-    """The server; the database is emptied once nothing touches it any more, however late it comes."""
-    gate = gate_of(live_server.thread.httpd)
-    gate.open()
-    yield live_server
-    gate.shut()
 
 
 @pytest.fixture
