@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,7 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
     children: list[tuple[int, int]] = []
     try:
         for part in range(parts):
-            with _signals_wait() as before:
+            with signals_wait() as before:
                 children.append(_fork(work, part, signals=before))
         return _results(children)
     except BaseException:
@@ -38,29 +38,39 @@ def run_parts(work: Callable[[int], Any], *, parts: int) -> list[Any]:
 
 
 @contextmanager
-def _signals_wait() -> Iterator[set[int]]:
+def signals_wait() -> Iterator[set[int]]:
     """Gives what was blocked before. Else one could come while nobody knows of the child yet, or in
     the child, where it would end the parent's work as if it were its own.
 
     The mask is for the child. In a parent with threads another one is given the signal, and Python
     answers it in the main thread all the same, so there it is kept for afterwards.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     came: list[int] = []
-    answers = {}
+    answers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        answers = {
-            each: signal.signal(each, lambda number, _frame: came.append(number))
-            for each in _ENDING
-        }
+        answers = {each: signal.getsignal(each) for each in _ENDING}
     try:
+        for each in answers:
+            signal.signal(each, lambda number, _frame: came.append(number))
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         yield before
     finally:
-        for each, answer in answers.items():
-            signal.signal(each, answer)
+        # First: an answer that is in force again may raise.
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _answer_with(answers)
         for number in came:
             signal.raise_signal(number)
+
+
+def _answer_with(answers: Mapping[int, Any]) -> None:
+    try:
+        for each, answer in answers.items():
+            signal.signal(each, answer)
+    except BaseException:  # one came, and its answer raised before the other's was in force
+        for each, answer in answers.items():
+            signal.signal(each, answer)
+        raise
 
 
 def _fork(work: Callable[[int], Any], part: int, *, signals: set[int]) -> tuple[int, int]:

@@ -2,8 +2,11 @@
 
 import json
 import os
+import queue
+import random
 import signal
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +15,7 @@ import pytest
 
 from classifier.batches import files
 from classifier.batches.cut import choose_lines
-from classifier.batches.forked import PartDiedError, run_parts
+from classifier.batches.forked import PartDiedError, run_parts, signals_wait
 from classifier.batches.lines import marks_of
 from classifier.batches.record import Counted, Split, record_file
 from classifier.models import (
@@ -179,6 +182,40 @@ def test_an_interruption_leaves_no_process_behind() -> None:
         signal.signal(signal.SIGINT, previous)
 
     assert children() == before
+
+
+def test_an_interruption_at_any_moment_leaves_the_signals_as_they_were() -> None:
+    """Else what this process starts later ignores them, or it does itself."""
+
+    def interrupt_once() -> None:
+        while (seconds := wanted.get()) is not None:
+            time.sleep(seconds)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    wanted: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+    chance = random.Random(7)  # noqa: S311 - not a secret
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupting = threading.Thread(target=interrupt_once)
+    interrupting.start()
+    before = how_signals_are()
+    try:
+        for _round in range(300):
+            wanted.put(chance.uniform(0, 0.0003))
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    with signals_wait():
+                        pass
+            assert how_signals_are() == before
+    finally:
+        wanted.put(None)
+        interrupting.join()
+        signal.signal(signal.SIGINT, previous)
+
+
+def how_signals_are() -> list[Any]:
+    """Which are blocked, and what answers the two that end a process."""
+    answers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    return [signal.pthread_sigmask(signal.SIG_BLOCK, []), *answers]
 
 
 def children() -> str:
