@@ -91,7 +91,7 @@ def anonymous(html: str, report: Report) -> str:
     html = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "CSRF", html)
     html = re.sub(r'data-seconds="\d+"', 'data-seconds="S"', html)
     html = re.sub(r'datetime="[^"]*">[^<]*<', 'datetime="T">T<', html)
-    return re.sub(r"\b\d\d:\d\d\b", "T", html).replace("> <", ">\n<")
+    return re.sub(r"\b\d\d?:\d\d\b( [صم])?", "T", html).replace("> <", ">\n<")
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
